@@ -1,0 +1,67 @@
+"""A baked scene: every node's local and world TM at every frame, what writers turn into files.
+
+Row vectors, scene units, Z up, as in 3ds Max. Nothing here is converted: units and axes are the writers' business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxik.scene.scene import Scene
+
+Float32s = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class NodeMotion:
+    """One node over F frames; arrays have F rows, or 1 where nothing changes.
+
+    `position` (F, 3): local translation; `rotation` (F, 3, 3): local rotation, row matrix; `euler` (F, 3): Euler XYZ
+    in radians where the rotation is one (FK Euler controllers and solved joints), else None; `scale` (F, 3) and
+    `scale_axis` (F, 4): see scene.Transform; `local_tm`, `world_tm` (F, 4, 3): local = scale * rotation * translation,
+    world = local * parent's world. `solved_by`: names of the IK chains that set the rotation, empty for plain FK.
+    """
+
+    position: Float32s
+    rotation: Float32s
+    euler: Float32s | None
+    scale: Float32s
+    scale_axis: Float32s
+    local_tm: Float32s
+    world_tm: Float32s
+    solved_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ChainMotion:
+    """One IK chain over F frames: what went into the solver and what came out.
+
+    `solved` (F,) bool: frames in which the solver set the joints; `goal_in_chain` (F, 4, 3); `goal_distance`, `reach`
+    (F,): length to the goal and of the straight chain, scene units; `goal_miss` (F,): distance from the end joint to
+    the goal, world space; `joints`: node indices whose rotation the solver replaced; `causes`: name of a degenerate
+    condition -> boolean mask (F,).
+    """
+
+    chain: int
+    solved: NDArray[np.bool_]
+    goal_in_chain: Float32s
+    goal_distance: Float32s
+    reach: Float32s
+    goal_miss: Float32s
+    joints: tuple[int, ...]
+    causes: Mapping[str, NDArray[np.bool_]]
+
+
+@dataclass(frozen=True)
+class BakedScene:
+    """A scene evaluated at `ticks` (F,) int64: one NodeMotion per node of `scene.nodes`, one ChainMotion per solved chain."""
+
+    scene: Scene
+    ticks: NDArray[np.int64]
+    frame_rate: float
+    nodes: tuple[NodeMotion, ...]
+    chains: tuple[ChainMotion, ...]

@@ -1,0 +1,135 @@
+"""The scene as data: nodes, transforms, joints, IK chains, and what could not be read.
+
+Readers (formats/max, formats/scene_json) build a `Scene`; evaluate.py turns it into node TMs and solved joints. Nodes
+are referred to by their index in `Scene.nodes`, never by name: names repeat in real files. Units: scene units for
+lengths, radians for angles, ticks (4800 a second) for time.
+Sources: max-format.md 4, 5, 7; core-contracts.md 6, 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from maxik.scene.tracks import Track
+
+TICKS_PER_SECOND = 4800
+
+LIMB = "IKLimb"
+HI = "IKHISolver"
+SPLINE = "SplineIKSolver"
+"""Solver names as 3ds Max stores them."""
+
+
+@dataclass(frozen=True)
+class EulerRotation:
+    """Rotation from three angle tracks (each size 1, radians): R = Rx * Ry * Rz as row matrices for axis order 0."""
+
+    x: Track
+    y: Track
+    z: Track
+    axis_order: int = 0
+
+
+@dataclass(frozen=True)
+class QuatRotation:
+    """Rotation from a quaternion track (size 4: x, y, z, w) in 3ds Max's convention (quat.make_matrix gives the row matrix)."""
+
+    quat: Track
+
+
+@dataclass(frozen=True)
+class Transform:
+    """A PRS controller: local = scale * rotation * translation (row vectors).
+
+    `position` is a track of size 3. `scale` is a track of size 3, `scale_axis` a track of size 4: the quaternion q of
+    S = transpose(Q) * diag(s) * Q with Q = quat.make_matrix(q) (max-format.md 4).
+    """
+
+    position: Track
+    rotation: EulerRotation | QuatRotation
+    scale: Track
+    scale_axis: Track
+
+
+@dataclass(frozen=True)
+class Joint:
+    """What an IKControl adds to a node: the preferred angles (track of size 3: x, y, z radians) the solvers start from.
+
+    `initial_position` is the stored initial position (ids 36-38), kept for reports only: it is stale in real files.
+    `inactive_axes` names the rotation axes switched off ("x", "y", "z"), `limited_axes` those with a limit on.
+    """
+
+    preferred: Track
+    initial_position: tuple[float, float, float] | None = None
+    inactive_axes: str = ""
+    limited_axes: str = ""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node: `parent` is an index into Scene.nodes or None; `object_class` what hangs on it ("Bone", "Dummy", ...)."""
+
+    name: str
+    parent: int | None
+    transform: Transform
+    object_class: str = ""
+    controller_class: str = ""
+    joint: Joint | None = None
+
+
+@dataclass(frozen=True)
+class Chain:
+    """An IK chain: solver name, start joint, end joint and goal node, all as node indices.
+
+    `swivel`: track of size 1, radians; `swivel_parent`: "goal" or "start-joint" (SAParent 0 or 1); `vh_target`: node
+    whose position replaces the swivel, or None when unused; `enabled`: track of size 1, solved where above 0.5.
+    """
+
+    name: str
+    solver: str
+    start: int
+    end: int
+    goal: int
+    swivel: Track
+    swivel_parent: str
+    vh_target: int | None
+    enabled: Track
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something of the file that maxik does not evaluate (or evaluates on a guess), by node and class.
+
+    `kind`: "unsupported" (held at the cached value), "ignored" (has no effect on node TMs here), "assumed" (evaluated
+    by an unverified rule). `node` is an index into Scene.nodes or None; `where` names the part ("rotation", "scale x").
+    """
+
+    kind: str
+    what: str
+    node: int | None = None
+    class_name: str = ""
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class Units:
+    """The scene's system unit: its name and how many metres it is."""
+
+    name: str = "inch"
+    metres: float = 0.0254
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A scene file as data. `first_tick`..`last_tick` is the animation range; `source` tells file, version and build."""
+
+    file: str
+    nodes: tuple[Node, ...]
+    chains: tuple[Chain, ...] = ()
+    frame_rate: float = 30.0
+    first_tick: int = 0
+    last_tick: int = 0
+    units: Units = field(default_factory=Units)
+    notices: tuple[Notice, ...] = ()
+    source: Mapping[str, str] = field(default_factory=dict)
