@@ -1,0 +1,6 @@
+/* Every part of the kernel, for one translation unit an environment. */
+#include "matrix3.c"
+#include "quat.c"
+#include "euler.c"
+#include "limb.c"
+#include "batch.c"

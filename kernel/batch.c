@@ -1,0 +1,286 @@
+/* The exported functions: takes, node arithmetic over many rows, and every [CORE] item on its own. */
+#include "batch.h"
+
+static Point3 load3(const float *v)
+{
+    return point3(v[0], v[1], v[2]);
+}
+
+static void store3(float *out, Point3 p)
+{
+    out[0] = p.x;
+    out[1] = p.y;
+    out[2] = p.z;
+}
+
+static Quat load4(const float *q)
+{
+    return quat(q[0], q[1], q[2], q[3]);
+}
+
+static void store4(float *out, Quat q)
+{
+    out[0] = q.x;
+    out[1] = q.y;
+    out[2] = q.z;
+    out[3] = q.w;
+}
+
+static Matrix3 load12(const float *m)
+{
+    Matrix3 a;
+    memcpy(a.m, m, sizeof a.m);
+    matrix3_validate_flags(&a);
+    return a;
+}
+
+static void store12(float *out, const Matrix3 *a)
+{
+    memcpy(out, a->m, sizeof a->m);
+}
+
+/* ---- whole takes ---- */
+
+static LimbPose pose_at(const maxik_limb_take *take, size_t frame)
+{
+    const float *zyx = take->links_init_zyx + frame * take->links_init_zyx_stride;
+    LimbPose pose;
+    pose.root_init_xyz = load3(take->root_init_xyz + frame * take->root_init_xyz_stride);
+    pose.root_extend = load3(take->root_extend + frame * take->root_extend_stride);
+    pose.links_init = point3(zyx[2], zyx[1], zyx[0]);
+    pose.links_extend = load3(take->links_extend + frame * take->links_extend_stride);
+    pose.n0 = load3(take->n0 + frame * take->n0_stride);
+    pose.a0 = load3(take->a0 + frame * take->a0_stride);
+    return pose;
+}
+
+/* The initialisation is repeated only when the preferred pose's bytes change: its result depends on nothing else. */
+void MAXIK_EXPORT(limb_solve_take)(const maxik_limb_take *take)
+{
+    LimbPose pose, previous;
+    LimbPrepared prepared;
+    size_t frame;
+    for (frame = 0; frame < take->frames; ++frame) {
+        LimbGoal goal;
+        LimbAngles angles;
+        int status;
+        pose = pose_at(take, frame);
+        if (frame == 0 || memcmp(&pose, &previous, sizeof pose) != 0) {
+            limb_prepare(take->link_count, &pose, &prepared);
+            previous = pose;
+        }
+        goal.goal = take->goal == NULL ? NULL : take->goal + frame * take->goal_stride;
+        goal.swivel = take->swivel;
+        goal.angle = take->angle[frame * take->angle_stride];
+        goal.vh_target = point3(0.0f, 0.0f, 0.0f);
+        if (take->swivel == SWIVEL_VH_TARGET) {
+            goal.vh_target = load3(take->vh_target + frame * take->vh_target_stride);
+        }
+        status = limb_solve(&prepared, &goal, &angles);
+        take->status[frame] = (unsigned char)status;
+        if (status == STATUS_SUCCESS) {
+            memcpy(take->rot_xyz + 3 * frame, angles.rot_xyz, sizeof angles.rot_xyz);
+            if (take->link_count == 3) {
+                memcpy(take->dof_zyx + 3 * frame, angles.dof_zyx, sizeof angles.dof_zyx);
+            }
+        }
+    }
+}
+
+/* ik.initial_plane for n preferred poses; every array has 3 floats a row. */
+void MAXIK_EXPORT(initial_plane)(size_t n, int link_count, const float *root_init_xyz, const float *root_extend,
+                                 const float *links_init_zyx, const float *links_extend, float *n0, float *a0)
+{
+    size_t i;
+    for (i = 0; i < 3 * n; i += 3) {
+        LimbPose pose;
+        Point3 normal, axis;
+        pose.root_init_xyz = load3(root_init_xyz + i);
+        pose.root_extend = load3(root_extend + i);
+        pose.links_init = point3(links_init_zyx[i + 2], links_init_zyx[i + 1], links_init_zyx[i]);
+        pose.links_extend = load3(links_extend + i);
+        pose.n0 = pose.a0 = point3(0.0f, 0.0f, 0.0f);
+        limb_initial_plane(link_count, &pose, &normal, &axis);
+        store3(n0 + i, normal);
+        store3(a0 + i, axis);
+    }
+}
+
+/* ---- rows of matrices, points, vectors ---- */
+
+void MAXIK_EXPORT(matrix3_multiply)(size_t n, const float *a, const float *b, float *out)
+{
+    size_t i;
+    for (i = 0; i < 12 * n; i += 12) {
+        Matrix3 ma = load12(a + i), mb = load12(b + i), p = matrix3_multiply(&ma, &mb);
+        store12(out + i, &p);
+    }
+}
+
+void MAXIK_EXPORT(matrix3_invert)(size_t n, const float *m, float *out)
+{
+    size_t i;
+    for (i = 0; i < 12 * n; i += 12) {
+        Matrix3 a = load12(m + i), inverse = matrix3_inverse(&a);
+        store12(out + i, &inverse);
+    }
+}
+
+/* Identity, PreRotateZ, PreRotateY, PreRotateX: a node's rotation from its Euler XYZ controller. */
+void MAXIK_EXPORT(euler_matrix)(size_t n, const float *xyz, float *out)
+{
+    size_t i;
+    for (i = 0; i < n; ++i) {
+        Matrix3 m = matrix3_identity();
+        matrix3_pre_rotate_z(&m, turn_of(xyz[3 * i + 2]));
+        matrix3_pre_rotate_y(&m, turn_of(xyz[3 * i + 1]));
+        matrix3_pre_rotate_x(&m, turn_of(xyz[3 * i]));
+        store12(out + 12 * i, &m);
+    }
+}
+
+void MAXIK_EXPORT(quat_make_matrix)(size_t n, const float *q, float *out)
+{
+    size_t i;
+    for (i = 0; i < n; ++i) {
+        Matrix3 m = quat_make_matrix(load4(q + 4 * i));
+        store12(out + 12 * i, &m);
+    }
+}
+
+void MAXIK_EXPORT(matrix3_point_transform)(size_t n, const float *v, const float *m, float *out)
+{
+    size_t i;
+    for (i = 0; i < n; ++i) {
+        Matrix3 a = load12(m + 12 * i);
+        store3(out + 3 * i, point_transform(&a, load3(v + 3 * i)));
+    }
+}
+
+/* ---- single items ---- */
+
+float MAXIK_EXPORT(acos_safe)(float x)
+{
+    return F(acos_safe(x));
+}
+
+/* The cosine that MakeRowQuat takes (spec 2.2). */
+float MAXIK_EXPORT(cos_half)(float x)
+{
+    return make_row_quat(point3(1.0f, 0.0f, 0.0f), x).w;
+}
+
+/* The sine that MakeRowQuat takes, negated, before it meets the axis (spec 2.2). */
+float MAXIK_EXPORT(neg_sin_half)(float x)
+{
+    return make_row_quat(point3(1.0f, 0.0f, 0.0f), x).x;
+}
+
+float MAXIK_EXPORT(sin)(float x)
+{
+    return turn_of(x).s;
+}
+
+float MAXIK_EXPORT(cos)(float x)
+{
+    return turn_of(x).c;
+}
+
+float MAXIK_EXPORT(sqrt)(float x)
+{
+    return float_sqrt(x);
+}
+
+float MAXIK_EXPORT(atan2)(float y, float x)
+{
+    return F(atan2((double)y, (double)x));
+}
+
+float MAXIK_EXPORT(point3_length_unify)(const float *v, float *out)
+{
+    Point3 p = load3(v);
+    float length = length_unify(&p);
+    store3(out, p);
+    return length;
+}
+
+void MAXIK_EXPORT(point3_normalize)(const float *v, float *out)
+{
+    store3(out, normalize(load3(v)));
+}
+
+void MAXIK_EXPORT(point3_cross)(const float *a, const float *b, float *out)
+{
+    store3(out, cross(load3(a), load3(b)));
+}
+
+void MAXIK_EXPORT(matrix3_pre_rotate)(const float *m, int axis, float angle, float *out)
+{
+    Matrix3 a = load12(m);
+    Turn t = turn_of(angle);
+    if (axis == 'x') {
+        matrix3_pre_rotate_x(&a, t);
+    } else if (axis == 'y') {
+        matrix3_pre_rotate_y(&a, t);
+    } else {
+        matrix3_pre_rotate_z(&a, t);
+    }
+    store12(out, &a);
+}
+
+void MAXIK_EXPORT(matrix3_rotate)(const float *m, int axis, float angle, float *out)
+{
+    Matrix3 a = load12(m);
+    matrix3_rotate(&a, (char)axis, angle);
+    store12(out, &a);
+}
+
+void MAXIK_EXPORT(matrix3_rot_angle_axis)(const float *axis, float angle, float *out)
+{
+    Matrix3 m = rot_angle_axis(load3(axis), angle);
+    store12(out, &m);
+}
+
+void MAXIK_EXPORT(matrix3_vector_transform)(const float *v, const float *m, float *out)
+{
+    Matrix3 a = load12(m);
+    store3(out, vector_transform(&a, load3(v)));
+}
+
+int MAXIK_EXPORT(matrix3_validate_flags)(const float *m)
+{
+    return (int)load12(m).flags;
+}
+
+void MAXIK_EXPORT(matrix3_to_euler)(const float *m, float *out)
+{
+    Matrix3 a = load12(m);
+    matrix_to_euler(&a, out);
+}
+
+void MAXIK_EXPORT(quat_conjugate)(const float *q, float *out)
+{
+    store4(out, quat_conjugate(load4(q)));
+}
+
+void MAXIK_EXPORT(quat_product)(const float *a, const float *b, float *out)
+{
+    store4(out, quat_product(load4(a), load4(b)));
+}
+
+void MAXIK_EXPORT(quat_from_ang_axis)(const float *axis, float angle, float *out)
+{
+    store4(out, quat_from_ang_axis(load3(axis), angle));
+}
+
+void MAXIK_EXPORT(rotation_pre_apply)(const float *q, const float *m, float *out)
+{
+    Matrix3 a = load12(m);
+    rotation_pre_apply(load4(q), &a);
+    store12(out, &a);
+}
+
+void MAXIK_EXPORT(zero_map)(const float *v, const float *n0, const float *a0, float *out)
+{
+    store3(out, zero_map(load3(v), load3(n0), load3(a0)));
+}

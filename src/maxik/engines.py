@@ -1,0 +1,36 @@
+"""The choice of an engine: the kernel where it is built, else the model, with a notice.
+
+Model and kernel never import each other; this is the one place that knows both.
+"""
+
+from __future__ import annotations
+
+from maxik.errors import UsageError
+from maxik.kernel.engine import KernelEngine, is_built
+from maxik.problems import Engine
+from maxik.profile import CoreProfile
+
+ENGINE_NAMES = ("kernel", "model")
+
+NO_KERNEL = "the compiled kernel is not there; the model, slower by a factor of thousands, gives the same bits"
+
+
+def make_engine(name: str | None, profile: CoreProfile) -> tuple[Engine, tuple[str, ...]]:
+    """Return the engine and the notices that go with it.
+
+    `name` is "kernel", "model" or None: the kernel if it is built and has the profile's candidates, else the model.
+    Raises UsageError for another name, EngineError when the kernel is asked for by name and cannot serve.
+    """
+    if name not in (None, *ENGINE_NAMES):
+        message = f"unknown engine {name!r}; known: {', '.join(ENGINE_NAMES)}"
+        raise UsageError(message)
+    if name == "kernel":
+        return KernelEngine(profile), ()
+    if name is None and is_built() and profile.is_shipped:
+        return KernelEngine(profile), ()
+    from maxik.model.engine import ModelEngine  # noqa: PLC0415 - loaded only where it is used
+
+    if name == "model":
+        return ModelEngine(profile), ()
+    reason = NO_KERNEL if not is_built() else "the profile has candidates that only the model implements"
+    return ModelEngine(profile), (reason,)

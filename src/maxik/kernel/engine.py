@@ -1,0 +1,236 @@
+"""The kernel as an Engine: numpy arrays in, one C call for a whole take, numpy arrays out.
+
+The kernel implements the default candidate of every item, in both environments; any other profile is refused
+(EngineError) and belongs to the model. Arrays are float32; every C call releases the GIL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maxik.errors import EngineError
+from maxik.problems import (
+    GOAL,
+    STATUSES,
+    SUCCESS,
+    Float32s,
+    ItemFunction,
+    LimbProblem,
+    LimbSolution,
+    LimbTake,
+    LimbTakeSolution,
+    Vector,
+)
+from maxik.profile import CoreProfile
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+try:
+    from maxik.kernel import _kernel
+except ImportError:
+    _kernel = None
+
+_SWIVEL_IN_START_JOINT, _SWIVEL_IN_GOAL, _SWIVEL_VH_TARGET = range(3)
+
+
+def is_built() -> bool:
+    """Tell whether the compiled kernel is there."""
+    return _kernel is not None
+
+
+class KernelEngine:
+    """The compiled kernel under a profile whose items are all at their defaults.
+
+    Raises EngineError when the kernel was not built or when the profile asks for a candidate that it does not have.
+    """
+
+    name = "kernel"
+
+    def __init__(self, profile: CoreProfile) -> None:
+        if _kernel is None:
+            message = "the compiled kernel is not there: maxik was installed without a C compiler"
+            raise EngineError(message, hint="use --engine model, or install again with a compiler")
+        if not profile.is_shipped:
+            changed = ", ".join(f"{item}={candidate}" for item, candidate in sorted(profile.overrides.items()))
+            message = f"the kernel has only the default candidates, not {changed}"
+            raise EngineError(message, hint="use --engine model")
+        self.profile = profile
+        self._module: ModuleType = _kernel
+        self._ffi: Any = _kernel.ffi
+        self._prefix = f"maxik_{profile.environment.replace('-', '_')}_"
+        self.items: Mapping[str, ItemFunction] = self._item_table()
+
+    def describe(self) -> Mapping[str, str]:
+        """Return what the certificate says of this engine."""
+        return {
+            "engine": self.name,
+            "version": version("maxik"),
+            "implementation": self._ffi.string(self._module.lib.maxik_compiler()).decode(),
+            "environment": self.profile.environment,
+            "profile": str(self.profile),
+        }
+
+    def solve_limb(self, problem: LimbProblem) -> LimbSolution:
+        """Solve one problem (spec 3)."""
+        row = _row
+        solution = self._solve(
+            LimbTake(
+                frames=1,
+                link_count=problem.link_count,
+                root_init_xyz=row(problem.root_init_xyz),
+                root_extend=row(problem.root_extend),
+                links_init_zyx=row(problem.links_init_zyx),
+                links_extend=row(problem.links_extend),
+                goal=row(problem.goal or (0.0,) * 12),
+                swivel_parent=problem.swivel_parent,
+                swivel_angle=np.array([problem.swivel_angle], np.float32),
+                vh_target=None if problem.vh_target is None else row(problem.vh_target),
+                n0=row(problem.n0),
+                a0=row(problem.a0),
+            ),
+            has_goal=problem.goal is not None,
+        )
+        status = STATUSES[solution.status[0]]
+        if status != SUCCESS:
+            return LimbSolution(status, None, None)
+        dof_zyx = tuple(solution.dof_zyx[0].tolist()) if problem.link_count else None
+        return LimbSolution(status, tuple(solution.rot_xyz[0].tolist()), dof_zyx)
+
+    def solve_limb_take(self, take: LimbTake) -> LimbTakeSolution:
+        """Solve all frames of a chain in one call; the initialisation is done once while the preferred pose is constant."""
+        return self._solve(take, has_goal=True)
+
+    def _solve(self, take: LimbTake, *, has_goal: bool) -> LimbTakeSolution:
+        frames = take.frames
+        status = np.zeros(frames, np.uint8)
+        rot_xyz = np.full((frames, 3), np.nan, np.float32)
+        dof_zyx = np.full((frames, 3), np.nan, np.float32)
+        call = self._ffi.new("maxik_limb_take *")
+        call.frames = frames
+        call.link_count = take.link_count
+        if take.vh_target is not None:
+            call.swivel = _SWIVEL_VH_TARGET
+        else:
+            call.swivel = _SWIVEL_IN_GOAL if take.swivel_parent == GOAL else _SWIVEL_IN_START_JOINT
+        arrays = {
+            "root_init_xyz": take.root_init_xyz,
+            "root_extend": take.root_extend,
+            "links_init_zyx": take.links_init_zyx,
+            "links_extend": take.links_extend,
+            "n0": take.n0,
+            "a0": take.a0,
+            "goal": take.goal if has_goal else None,
+            "angle": take.swivel_angle,
+            "vh_target": take.vh_target,
+        }
+        for name, array in arrays.items():
+            if array is not None:
+                setattr(call, name, self._floats(array))
+                setattr(call, f"{name}_stride", array[0].size if array.shape[0] > 1 else 0)
+        call.status = self._ffi.cast("unsigned char *", self._ffi.from_buffer(status))
+        call.rot_xyz = self._floats(rot_xyz)
+        call.dof_zyx = self._floats(dof_zyx)
+        self._call("limb_solve_take")(call)
+        return LimbTakeSolution(status, rot_xyz, dof_zyx)
+
+    def initial_plane(
+        self, link_count: int, root_init_xyz: Float32s, root_extend: Float32s, links_init_zyx: Float32s, links_extend: Float32s
+    ) -> tuple[Float32s, Float32s]:
+        """Return (n0, a0), each (N, 3), at the preferred pose in chain space (ik.initial_plane)."""
+        n0, a0 = np.empty_like(root_init_xyz), np.empty_like(root_init_xyz)
+        arrays = (root_init_xyz, root_extend, links_init_zyx, links_extend, n0, a0)
+        self._call("initial_plane")(len(n0), link_count, *map(self._floats, arrays))
+        return n0, a0
+
+    def multiply(self, a: Float32s, b: Float32s) -> Float32s:
+        """Return a * b by matrix3.multiply, (N, 4, 3)."""
+        return self._rows("matrix3_multiply", (len(a), 4, 3), a, b)
+
+    def invert(self, m: Float32s) -> Float32s:
+        """Return the inverses by matrix3.invert, (N, 4, 3)."""
+        return self._rows("matrix3_invert", (len(m), 4, 3), m)
+
+    def euler_matrix(self, xyz: Float32s) -> Float32s:
+        """Return identity pre-rotated by z, y, x (matrix3.pre_rotate), (N, 4, 3)."""
+        return self._rows("euler_matrix", (len(xyz), 4, 3), xyz)
+
+    def quat_matrix(self, q: Float32s) -> Float32s:
+        """Return quat.make_matrix of (N, 4) quaternions as (N, 4, 3), translation zero."""
+        return self._rows("quat_make_matrix", (len(q), 4, 3), q)
+
+    def transform_points(self, points: Float32s, m: Float32s) -> Float32s:
+        """Return matrix3.point_transform of (N, 3) points, (N, 3)."""
+        return self._rows("matrix3_point_transform", (len(points), 3), points, m)
+
+    def _call(self, name: str) -> Any:  # noqa: ANN401 - a cffi function
+        return getattr(self._module.lib, self._prefix + name)
+
+    def _floats(self, array: Float32s) -> Any:  # noqa: ANN401 - a cffi pointer
+        return self._ffi.cast("float *", self._ffi.from_buffer(array))
+
+    def _rows(self, name: str, shape: tuple[int, ...], *arrays: Float32s) -> Float32s:
+        """Call a function over N rows; every array must be C-contiguous float32 with N rows."""
+        for array in arrays:
+            if array.dtype != np.float32 or not array.flags.c_contiguous or len(array) != shape[0]:
+                message = f"{name} takes C-contiguous float32 arrays of {shape[0]} rows"
+                raise ValueError(message)
+        out = np.empty(shape, np.float32)
+        self._call(name)(shape[0], *map(self._floats, arrays), self._floats(out))
+        return out
+
+    def _item_table(self) -> Mapping[str, ItemFunction]:
+        """Return every item by its id, with the operand and output names of vector-format.md."""
+        ffi, call = self._ffi, self._call
+
+        def filled(size: int, name: str, *operands: object) -> tuple[Vector, Any]:
+            out = ffi.new(f"float[{size}]")
+            result = call(name)(*operands, out)
+            return tuple(out), result
+
+        def vector(name: str, *operands: object) -> Mapping[str, object]:
+            return {"v": filled(3, name, *operands)[0]}
+
+        def quat(name: str, *operands: object) -> Mapping[str, object]:
+            return {"q": filled(4, name, *operands)[0]}
+
+        def matrix(name: str, *operands: object) -> Mapping[str, object]:
+            return {"m": filled(12, name, *operands)[0]}
+
+        def length_unify(v: Vector) -> Mapping[str, object]:
+            unit, length = filled(3, "point3_length_unify", v)
+            return {"v": unit, "length": length}
+
+        scalars = ("acos_safe", "cos_half", "neg_sin_half", "sin", "cos", "sqrt")
+        return {
+            **{name: (lambda x, name=name: {"y": call(name)(x)}) for name in scalars},
+            "atan2": lambda y, x: {"angle": call("atan2")(y, x)},
+            "point3.normalize": lambda v: vector("point3_normalize", v),
+            "point3.unify": lambda v: vector("point3_normalize", v),
+            "point3.length_unify": length_unify,
+            "point3.zero_length": length_unify,
+            "point3.cross": lambda a, b: vector("point3_cross", a, b),
+            "matrix3.multiply": lambda a, b: matrix("matrix3_multiply", 1, a, b),
+            "matrix3.invert": lambda m: matrix("matrix3_invert", 1, m),
+            "matrix3.pre_rotate": lambda m, axis, angle: matrix("matrix3_pre_rotate", m, ord(axis), angle),
+            "matrix3.rotate": lambda m, axis, angle: matrix("matrix3_rotate", m, ord(axis), angle),
+            "matrix3.rot_angle_axis": lambda axis, angle: matrix("matrix3_rot_angle_axis", axis, angle),
+            "matrix3.vector_transform": lambda m, v: vector("matrix3_vector_transform", v, m),
+            "matrix3.point_transform": lambda m, v: vector("matrix3_point_transform", 1, v, m),
+            "matrix3.validate_flags": lambda m: {"flags": call("matrix3_validate_flags")(m)},
+            "matrix3.to_euler": lambda m: {"euler": filled(3, "matrix3_to_euler", m)[0]},
+            "quat.conjugate": lambda q: quat("quat_conjugate", q),
+            "quat.product": lambda a, b: quat("quat_product", a, b),
+            "quat.from_ang_axis": lambda axis, angle: quat("quat_from_ang_axis", axis, angle),
+            "quat.make_matrix": lambda q: matrix("quat_make_matrix", 1, q),
+            "rotation.pre_apply": lambda q, m: matrix("rotation_pre_apply", q, m),
+            "ik.zero_map": lambda v, n0, a0: vector("zero_map", v, n0, a0),
+        }
+
+
+def _row(values: Vector) -> Float32s:
+    return np.array([values], np.float32)
