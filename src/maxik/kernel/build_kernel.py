@@ -82,7 +82,7 @@ def compile_flags() -> list[str]:
     """Return the flags that keep float arithmetic as written."""
     if sys.platform == "win32":
         return ["/O2", "/fp:precise"]
-    flags = ["-O2", "-ffp-contract=off", "-fno-fast-math", "-fno-math-errno"]
+    flags = ["-O3", "-ffp-contract=off", "-fno-fast-math", "-fno-math-errno", "-fno-trapping-math"]
     if platform.machine() in ("i386", "i586", "i686"):
         flags += ["-msse2", "-mfpmath=sse"]
     return flags
@@ -102,8 +102,9 @@ ffibuilder.set_source(
     depends=[
         f"kernel/{name}"
         for name in (
-            "all.c env.h point3.h matrix3.h matrix3.c quat.h quat.c euler.h euler.c limb.h limb.c batch.h batch.c"
-        ).split()
+            *("all.c", "env.h", "point3.h", "batch.h", "batch.c"),
+            *(f"{part}.{ending}" for part in ("matrix3", "quat", "euler", "limb") for ending in "ch"),
+        )
     ],
     extra_compile_args=compile_flags(),
     libraries=[] if sys.platform == "win32" else ["m"],

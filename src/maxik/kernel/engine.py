@@ -7,8 +7,10 @@ The kernel implements the default candidate of every item, in both environments;
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -27,12 +29,10 @@ from maxik.problems import (
 )
 from maxik.profile import CoreProfile
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
+_kernel: ModuleType | None
 try:
-    from maxik.kernel import _kernel
-except ImportError:
+    _kernel = import_module("maxik.kernel._kernel")
+except ModuleNotFoundError:
     _kernel = None
 
 _SWIVEL_IN_START_JOINT, _SWIVEL_IN_GOAL, _SWIVEL_VH_TARGET = range(3)
@@ -61,7 +61,7 @@ class KernelEngine:
             raise EngineError(message, hint="use --engine model")
         self.profile = profile
         self._module: ModuleType = _kernel
-        self._ffi: Any = _kernel.ffi
+        self._ffi = _kernel.ffi
         self._prefix = f"maxik_{profile.environment.replace('-', '_')}_"
         self.items: Mapping[str, ItemFunction] = self._item_table()
 

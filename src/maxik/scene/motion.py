@@ -41,9 +41,9 @@ class ChainMotion:
     """One IK chain over F frames: what went into the solver and what came out.
 
     `solved` (F,) bool: frames in which the solver set the joints; `goal_in_chain` (F, 4, 3); `goal_distance`, `reach`
-    (F,): length to the goal and of the straight chain, scene units; `goal_miss` (F,): distance from the end joint to
-    the goal, world space; `joints`: node indices whose rotation the solver replaced; `causes`: name of a degenerate
-    condition -> boolean mask (F,).
+    (F,): length to the goal and of the straight chain, chain space; `goal_miss` (F,): distance from the end joint to
+    the goal, world space, scene units; `joints`: node indices whose rotation the solver replaced; `causes`: name of a
+    degenerate condition (ik.py) -> boolean mask (F,).
     """
 
     chain: int
@@ -57,11 +57,23 @@ class ChainMotion:
 
 
 @dataclass(frozen=True)
+class UnsolvedChain:
+    """A chain that was left to its FK pose, and why: one sentence."""
+
+    chain: int
+    reason: str
+
+
+@dataclass(frozen=True)
 class BakedScene:
-    """A scene evaluated at `ticks` (F,) int64: one NodeMotion per node of `scene.nodes`, one ChainMotion per solved chain."""
+    """A scene evaluated at `ticks` (F,) int64.
+
+    One NodeMotion per node of `scene.nodes`, one ChainMotion per solved chain, one UnsolvedChain for each other.
+    """
 
     scene: Scene
     ticks: NDArray[np.int64]
     frame_rate: float
     nodes: tuple[NodeMotion, ...]
     chains: tuple[ChainMotion, ...]
+    unsolved: tuple[UnsolvedChain, ...] = ()

@@ -1,0 +1,39 @@
+# make install | demo | test | check | bench; every target sets itself up on a machine with python3 and a C compiler.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+KERNEL := $(wildcard kernel/*.c kernel/*.h) src/maxik/kernel/build_kernel.py setup.py pyproject.toml
+SHARED ?= ../shared
+
+.PHONY: install demo test check bench lock clean
+
+install: $(STAMP)
+
+$(STAMP): requirements.lock $(KERNEL)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	touch $@
+
+demo: $(STAMP)
+	mkdir -p out
+	$(BIN)/maxik bake examples/walk.scene.json -o out/walk.glb -o out/walk.json -o out/walk.csv -o out/walk.npz --report out/walk.certificate.json
+	@echo "The baked motion lies in out/: walk.glb opens in Blender; walk.certificate.json says what its bits rest on."
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+
+check: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(STAMP)
+	$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-columns=min,median,max,rounds -p no:xdist
+
+lock:
+	$(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes --extra dev -o requirements.lock pyproject.toml requirements.build.in
+
+clean:
+	rm -rf $(VENV) out build src/*.egg-info src/maxik/kernel/_kernel*

@@ -1,0 +1,245 @@
+"""Bake: a scene, a range and a profile in; every node's motion and a certificate out.
+
+    baked, certificate = bake_file("character.max", options)
+    write_bake(baked, certificate, ["character.glb"])
+
+The certificate says what the bits rest on (design 5): engine, profile with the ledger status of every item, chains
+solved and not, degenerate frames by cause, what of the scene was not evaluated, and a hash of the raw float32 output.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from maxik.characterise.ledger import ledger
+from maxik.engines import make_engine
+from maxik.errors import UsageError
+from maxik.formats.load import load_scene
+from maxik.formats.whole_file import write_whole
+from maxik.problems import Engine
+from maxik.profile import PROFILES, CoreProfile
+from maxik.scene.evaluate import evaluate
+from maxik.scene.ik import TOO_FAR, TOO_NEAR
+from maxik.scene.motion import BakedScene, ChainMotion
+from maxik.scene.scene import TICKS_PER_SECOND, Scene, Transform
+from maxik.scene.tracks import Ticks
+
+CERTIFICATE_FORMAT = "maxik-certificate/1"
+MOST_FRAMES = 1_000_000
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class BakeOptions:
+    """How to bake: `frames` (first, last) in frames of `fps`, both included, None for the scene's own range.
+
+    `fps` is the sampling rate, None for the scene's frame rate. `engine` is "kernel", "model" or None for the fastest.
+    """
+
+    frames: tuple[float, float] | None = None
+    fps: float | None = None
+    profile: CoreProfile = PROFILES["candidate-1"]
+    engine: str | None = None
+
+
+def bake_file(
+    path: str | Path, options: BakeOptions | None = None, progress: Progress | None = None
+) -> tuple[BakedScene, dict[str, Any]]:
+    """Load a scene file and bake it; see `bake_scene`. The certificate also carries the file's SHA-256."""
+    scene = load_scene(path)
+    baked, certificate = bake_scene(scene, options, progress)
+    certificate["scene"]["sha256"] = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    return baked, certificate
+
+
+def bake_scene(
+    scene: Scene, options: BakeOptions | None = None, progress: Progress | None = None
+) -> tuple[BakedScene, dict[str, Any]]:
+    """Evaluate a scene over a range and certify it.
+
+    `progress` is called with (steps done, steps in all). Raises UsageError for an impossible range or rate,
+    SceneError for a scene that cannot be evaluated, EngineError for an engine that cannot serve.
+    """
+    options = options or BakeOptions()
+    ticks, frame_rate = sample_ticks(scene, options)
+    engine, notices = make_engine(options.engine, options.profile)
+    baked = evaluate(scene, ticks, engine, frame_rate, progress)
+    return baked, certify(baked, engine, notices)
+
+
+def sample_ticks(scene: Scene, options: BakeOptions) -> tuple[Ticks, float]:
+    """Return the ticks to evaluate, (F,) int64, and their rate in frames a second; every frame on its nearest tick."""
+    rate = scene.frame_rate if options.fps is None else options.fps
+    if not 0 < rate <= TICKS_PER_SECOND:
+        message = f"the frame rate {rate:g} is not between 0 and {TICKS_PER_SECOND}"
+        raise UsageError(message, file=scene.file)
+    ticks_per_frame = TICKS_PER_SECOND / rate
+    if options.frames is None:
+        first, last = scene.first_tick / ticks_per_frame, scene.last_tick / ticks_per_frame
+    else:
+        first, last = options.frames
+    if not (np.isfinite(first) and np.isfinite(last)) or last < first:
+        message = f"the range {first:g}:{last:g} has no frames"
+        raise UsageError(message, file=scene.file)
+    count = int(np.floor(last - first + 1e-9)) + 1
+    if count > MOST_FRAMES or max(abs(first), abs(last)) * ticks_per_frame > 2**31:
+        message = f"the range {first:g}:{last:g} is too long: at most {MOST_FRAMES} frames in 2^31 ticks"
+        raise UsageError(message, file=scene.file)
+    frames = first + np.arange(count, dtype=np.float64)
+    return np.rint(frames * ticks_per_frame).astype(np.int64), rate
+
+
+def certify(baked: BakedScene, engine: Engine, notices: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the certificate of a bake as JSON-able data, format "maxik-certificate/1" (docs/certificate.md)."""
+    scene = baked.scene
+    evaluated_outside = _outside_keys(baked)
+    return {
+        "format": CERTIFICATE_FORMAT,
+        "engine": dict(engine.describe()),
+        "notices": list(notices),
+        "profile": {
+            "name": str(engine.profile),
+            "environment": engine.profile.environment,
+            "items": {
+                entry.item: {"candidate": entry.candidate, "status": entry.status} for entry in ledger(engine.profile)
+            },
+        },
+        "scene": {"file": scene.file, **scene.source, "nodes": len(scene.nodes)},
+        "range": {
+            "first_tick": int(baked.ticks[0]),
+            "last_tick": int(baked.ticks[-1]),
+            "frames": len(baked.ticks),
+            "frame_rate": baked.frame_rate,
+            "ticks_per_second": TICKS_PER_SECOND,
+        },
+        "chains": [_chain_entry(baked, motion) for motion in baked.chains],
+        "chains_not_solved": [
+            {
+                "name": scene.chains[entry.chain].name,
+                "solver": scene.chains[entry.chain].solver,
+                "start": scene.nodes[scene.chains[entry.chain].start].name,
+                "end": scene.nodes[scene.chains[entry.chain].end].name,
+                "reason": entry.reason,
+            }
+            for entry in baked.unsolved
+        ],
+        "not_evaluated": [
+            {
+                "kind": notice.kind,
+                "node": None if notice.node is None else scene.nodes[notice.node].name,
+                "class": notice.class_name,
+                "where": notice.where,
+                "what": notice.what,
+            }
+            for notice in scene.notices
+        ],
+        "evaluated_outside_keys": evaluated_outside,
+        "raw_output_sha256": raw_output_sha256(baked),
+    }
+
+
+def raw_output_sha256(baked: BakedScene) -> str:
+    """Return the SHA-256 of the raw float32 output.
+
+    Hashed, in node order: local_tm of every frame (12 float32, little-endian), then, for joints that a chain solves,
+    the Euler XYZ of every frame (3 float32).
+    """
+    digest = hashlib.sha256()
+    frames = len(baked.ticks)
+    for motion in baked.nodes:
+        digest.update(np.broadcast_to(motion.local_tm, (frames, 4, 3)).astype("<f4").tobytes())
+        if motion.solved_by and motion.euler is not None:
+            digest.update(np.broadcast_to(motion.euler, (frames, 3)).astype("<f4").tobytes())
+    return digest.hexdigest()
+
+
+def write_bake(baked: BakedScene, certificate: Mapping[str, Any], paths: Sequence[str | Path]) -> None:
+    """Write the bake to each path, in the format of its ending; UsageError for an ending that maxik does not write.
+
+    Everything is rendered before anything is written, so that an error leaves no output at all.
+    """
+    renderers = [(path, renderer_for(path)) for path in paths]
+    rendered = [(path, render(baked, certificate)) for path, render in renderers]
+    for path, data in rendered:
+        write_whole(path, data)
+
+
+def renderer_for(path: str | Path) -> Callable[[BakedScene, Mapping[str, Any]], bytes]:
+    """Return the function that renders a bake for the ending of `path` (.glb, .json, .csv, .npz)."""
+    ending = Path(path).suffix.lower()
+    if ending == ".glb":
+        from maxik.formats.gltf import render_glb  # noqa: PLC0415 - one writer is loaded, not all
+
+        return render_glb
+    if ending == ".json":
+        from maxik.formats.bake_json import render_json  # noqa: PLC0415 - one writer is loaded, not all
+
+        return render_json
+    if ending in (".csv", ".npz"):
+        from maxik.formats import tables  # noqa: PLC0415 - one writer is loaded, not all
+
+        return tables.render_csv if ending == ".csv" else tables.render_npz
+    message = f"maxik does not write {ending or 'files without an ending'}; it writes .glb, .json, .csv, .npz"
+    raise UsageError(message, file=str(path))
+
+
+def _chain_entry(baked: BakedScene, motion: ChainMotion) -> dict[str, Any]:
+    scene = baked.scene
+    chain = scene.chains[motion.chain]
+    unreachable = np.zeros(len(baked.ticks), np.bool_)
+    for cause in (TOO_FAR, TOO_NEAR):
+        unreachable |= motion.causes.get(cause, unreachable)
+    in_reach = motion.solved & ~unreachable
+    return {
+        "name": chain.name,
+        "solver": chain.solver,
+        "start": scene.nodes[chain.start].name,
+        "end": scene.nodes[chain.end].name,
+        "goal": scene.nodes[chain.goal].name,
+        "joints": [scene.nodes[joint].name for joint in motion.joints],
+        "frames_solved": int(motion.solved.sum()),
+        "frames_left_fk": int((~motion.solved).sum()),
+        "degenerate": {
+            cause: {"frames": int(mask.sum()), "first_tick": int(baked.ticks[np.argmax(mask)])}
+            for cause, mask in motion.causes.items()
+            if mask.any()
+        },
+        "worst_goal_miss_in_reach": float(motion.goal_miss[in_reach].max()) if in_reach.any() else None,
+        "non_uniform_scale": _has_non_uniform_scale(baked, motion),
+    }
+
+
+def _has_non_uniform_scale(baked: BakedScene, motion: ChainMotion) -> bool:
+    """Tell whether a joint of the chain is scaled non-uniformly: ik.rigid_extension is not settled for that."""
+    scales = [baked.nodes[joint].scale for joint in motion.joints]
+    return any(bool((scale != scale[:, :1]).any()) for scale in scales)
+
+
+def _outside_keys(baked: BakedScene) -> list[dict[str, Any]]:
+    """Name the tracks that were evaluated outside their keys: how 3ds Max goes on there is stored nowhere known."""
+    first, last = int(baked.ticks[0]), int(baked.ticks[-1])
+    entries = []
+    for node in baked.scene.nodes:
+        for where, track in _tracks(node.transform):
+            keys = track.key_range
+            if keys is not None and (first < keys[0] or last > keys[1]):
+                entries.append({"node": node.name, "where": where, "keys": list(keys), "held": "at the end value"})
+    return entries
+
+
+def _tracks(transform: Transform) -> list[tuple[str, Any]]:
+    rotation = transform.rotation
+    angles = {"x": "x", "y": "y", "z": "z"} if hasattr(rotation, "x") else {"quat": "quaternion"}
+    return [
+        ("position", transform.position),
+        *((f"rotation {label}", getattr(rotation, name)) for name, label in angles.items()),
+        ("scale", transform.scale),
+        ("scale axis", transform.scale_axis),
+    ]

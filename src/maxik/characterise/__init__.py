@@ -1,0 +1,1 @@
+"""What is known of each [CORE] item, and from where: the ledger."""

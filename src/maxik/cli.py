@@ -1,0 +1,242 @@
+"""The command line: parses, calls one function, prints. Errors are one line on stderr; exit codes 0, 1, 2 (design 8).
+
+argparse, since it answers `--help` several times faster than a library with more comfort; everything heavy (numpy,
+readers, engines) is imported only by the command that needs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from maxik.errors import MaxikError, UsageError
+
+if TYPE_CHECKING:
+    from maxik.bake import Progress
+
+LONG_TAKE = 2_000_000
+"""Nodes times frames from which a bake shows a progress bar."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 done, 1 a check failed or a file could not be baked, 2 wrong usage."""
+    arguments = _parser().parse_args(argv)
+    try:
+        return int(arguments.run(arguments))
+    except MaxikError as error:
+        print(f"maxik: {error}", file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        print("maxik: interrupted", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="maxik", description="Evaluate 3ds Max IK rigs without 3ds Max, with the reference's own float32 bits."
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    parser.set_defaults(run=_version)
+    commands = parser.add_subparsers(metavar="COMMAND")
+
+    bake = _command(commands, "bake", _bake, "solve a scene's IK and write its motion")
+    bake.add_argument("scene", metavar="SCENE", help="a .max file or a scene JSON file")
+    bake.add_argument("-o", "--output", action="append", required=True, metavar="OUT",
+                      help="output file: .glb, .json, .csv or .npz; may be given several times")
+    bake.add_argument("--range", metavar="A:B", help="first and last frame, at --fps (default: the scene's range)")
+    bake.add_argument("--fps", type=float, metavar="N", help="frames a second to sample (default: the scene's)")
+    bake.add_argument("--report", metavar="R.json", help="also write the certificate here")
+    _engine_options(bake)
+
+    inspect = _command(commands, "inspect", _inspect, "show nodes, controllers, IK chains, and what cannot be evaluated")
+    inspect.add_argument("scene", metavar="SCENE", help="a .max file or a scene JSON file")
+
+    verify = _command(commands, "verify", _verify, "compare an engine with vector files, bit for bit")
+    verify.add_argument("vectors", nargs="+", metavar="VECTORS", help="vector files (.jsonl)")
+    verify.add_argument("--report", metavar="R.json", help="also write the result here as JSON")
+    _engine_options(verify)
+
+    core = _command(commands, "core", _core, "show the core profile: each item, its candidate, what it rests on")
+    core.add_argument("--profile", default="candidate-1", metavar="P", help="profile (default: candidate-1)")
+    return parser
+
+
+def _command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    text: str,
+) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    command.set_defaults(run=run)
+    return command
+
+
+def _engine_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--profile", default="candidate-1", metavar="P",
+                         help="candidate-1, max-2016-x64, with changes as in candidate-1,ITEM=CANDIDATE")
+    command.add_argument("--engine", choices=("kernel", "model"),
+                         help="what evaluates (default: the kernel where it can, else the model)")
+
+
+def _version(arguments: argparse.Namespace) -> int:
+    if arguments.version:
+        from importlib.metadata import version
+
+        print(f"maxik {version('maxik')}")
+        return 0
+    _parser().print_help(sys.stderr)
+    return 2
+
+
+def _bake(arguments: argparse.Namespace) -> int:
+    import json
+
+    from maxik.bake import BakeOptions, bake_file, renderer_for, write_bake
+    from maxik.formats.whole_file import write_whole
+    from maxik.profile import parse_profile
+
+    for path in arguments.output:
+        renderer_for(path)
+    options = BakeOptions(
+        frames=_frame_range(arguments.range),
+        fps=arguments.fps,
+        profile=parse_profile(arguments.profile),
+        engine=arguments.engine,
+    )
+    with _ProgressBar() as progress:
+        baked, certificate = bake_file(arguments.scene, options, progress)
+    write_bake(baked, certificate, arguments.output)
+    if arguments.report:
+        write_whole(arguments.report, (json.dumps(certificate, indent=2, ensure_ascii=False) + "\n").encode())
+    for line in _bake_summary(certificate, [*arguments.output, *([arguments.report] if arguments.report else [])]):
+        print(line)
+    return 0
+
+
+def _bake_summary(certificate: dict, written: Sequence[str]) -> list[str]:  # type: ignore[type-arg]
+    span = certificate["range"]
+    engine = certificate["engine"]
+    lines = [
+        (
+            f"{certificate['scene']['file']}: {certificate['scene']['nodes']} nodes, {span['frames']} frames at "
+            f"{span['frame_rate']:g} a second, {engine['engine']} ({engine['environment']}), "
+            f"profile {certificate['profile']['name']}"
+        )
+    ]
+    lines += [f"notice: {notice}" for notice in certificate["notices"]]
+    for chain in certificate["chains"]:
+        miss = chain["worst_goal_miss_in_reach"]
+        reached = "never in reach" if miss is None else f"worst miss in reach {miss:.2g}"
+        lines.append(f"solved: {chain['name']!r} ({chain['solver']}), {chain['frames_solved']} frames, {reached}")
+        lines += [f"  {cause}: {entry['frames']} frames" for cause, entry in chain["degenerate"].items()]
+        if chain["non_uniform_scale"]:
+            lines.append("  non-uniform scale inside the chain: the rule for it is not settled")
+    lines += [
+        f"not solved: {chain['name']!r} ({chain['solver']}): {chain['reason']}" for chain in certificate["chains_not_solved"]
+    ]
+    held = len(certificate["not_evaluated"])
+    if held:
+        lines.append(f"not evaluated, or on an assumption: {held} (named in the certificate and by maxik inspect)")
+    outside = len(certificate["evaluated_outside_keys"])
+    if outside:
+        lines.append(f"evaluated outside their keys, end value held: {outside} tracks (named in the certificate)")
+    lines.append(f"raw output SHA-256 {certificate['raw_output_sha256']}")
+    lines.append(f"written: {', '.join(written)}")
+    return lines
+
+
+class _ProgressBar:
+    """A progress bar on stderr that appears once a bake turns out to be long; nothing when stderr is no terminal."""
+
+    def __enter__(self) -> Progress | None:
+        self._bar = None
+        if not sys.stderr.isatty():
+            return None
+        from time import monotonic
+
+        started = monotonic()
+
+        def show(done: int, total: int) -> None:
+            if self._bar is None:
+                if monotonic() - started < 1.0 or done >= total:
+                    return
+                from rich.console import Console
+                from rich.progress import Progress as Bar
+
+                self._bar = Bar(console=Console(stderr=True), transient=True)
+                self._bar.start()
+                self._task = self._bar.add_task("baking", total=total)
+            self._bar.update(self._task, completed=done)
+
+        return show
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _frame_range(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    first, colon, last = text.partition(":")
+    try:
+        return float(first), float(last if colon else first)
+    except ValueError:
+        message = f"--range {text!r} is not of the form A:B, two frame numbers"
+        raise UsageError(message) from None
+
+
+def _inspect(arguments: argparse.Namespace) -> int:
+    from maxik.formats.load import load_scene
+    from maxik.inspect import inspect_scene
+
+    for line in inspect_scene(load_scene(arguments.scene)):
+        print(line)
+    return 0
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    from maxik.engines import make_engine
+    from maxik.formats.whole_file import write_whole
+    from maxik.profile import parse_profile
+    from maxik.verify import render, to_json, verify_files
+
+    engine, notices = make_engine(arguments.engine, parse_profile(arguments.profile))
+    for notice in notices:
+        print(f"notice: {notice}", file=sys.stderr)
+    report = verify_files(arguments.vectors, engine)
+    if arguments.report:
+        write_whole(arguments.report, to_json(report).encode())
+    print(render(report))
+    return 0 if report.failed == 0 else 1
+
+
+def _core(arguments: argparse.Namespace) -> int:
+    from rich.console import Console
+    from rich.table import Table
+
+    from maxik.characterise.ledger import ledger
+    from maxik.profile import parse_profile
+
+    profile = parse_profile(arguments.profile)
+    table = Table("item", "candidate", "status", "evidence", title=f"{profile} ({profile.environment})")
+    entries = ledger(profile)
+    for entry in entries:
+        table.add_row(entry.item, entry.candidate, entry.status, entry.evidence)
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
+    counts: dict[str, int] = {}
+    for entry in entries:
+        counts[entry.status] = counts.get(entry.status, 0) + 1
+    print(", ".join(f"{count} {status}" for status, count in sorted(counts.items())))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

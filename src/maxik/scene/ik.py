@@ -1,0 +1,186 @@
+"""IK chains: from nodes to solver problems and back (design 6; core-contracts.md 5, 6; core-profile.md, IK system).
+
+Chain space has the axes of the start joint's parent and its origin at the start joint:
+parentMatrix = Translation(start position) * ParentTM(start); goal in chain space = TM(goal) * Inverse(parentMatrix).
+A start joint whose child is the end joint has LinkCount 0; one joint between them makes LinkCount 3. The solver
+replaces the rotations of the start joint up to the joint before the end; everything else stays FK.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxik.errors import SceneError
+from maxik.problems import STATUSES, SUCCESS, Engine, Float32s, LimbTake, LimbTakeSolution
+from maxik.scene.scene import LIMB, SPLINE, Chain, Scene
+from maxik.scene.tracks import Ticks
+
+Mask = NDArray[np.bool_]
+
+POLE = "pole of the zero map"
+ZERO_TARGET = "zero-length target"
+STRAIGHT = "straight preferred pose"
+ANTI_PARALLEL = "anti-parallel one-joint chain"
+TOO_FAR = "unreachable goal: too far"
+TOO_NEAR = "unreachable goal: too near"
+NOT_FINITE = "solver result is not finite"
+
+NEAR = 1e-3
+"""How near, in radians, a pose counts as degenerate: there noise of one float32 step exceeds 1e-4 rad."""
+
+
+@dataclass(frozen=True)
+class ChainFrames:
+    """What a chain needs of its nodes at every frame; F rows, or 1 where constant.
+
+    `preferred`, `extends`: for each joint from start to the one before the end, the preferred angles (F, 3) and the
+    next joint's position times the scales of the chain's joints before it (F, 3). The rest is chain space.
+    """
+
+    preferred: tuple[Float32s, ...]
+    extends: tuple[Float32s, ...]
+    goal_in_chain: Float32s
+    vh_target_in_chain: Float32s | None
+    swivel: Float32s
+
+
+def chain_joints(scene: Scene, chain: Chain) -> tuple[int, ...]:
+    """Return the node indices from the start joint to the end joint, both included.
+
+    Raises SceneError naming file and chain when the end joint is not below the start joint.
+    """
+    joints = [chain.end]
+    while joints[-1] != chain.start:
+        parent = scene.nodes[joints[-1]].parent
+        if parent is None:
+            start, end = scene.nodes[chain.start].name, scene.nodes[chain.end].name
+            message = f"the chain's end joint {end!r} is not below its start joint {start!r}"
+            raise SceneError(message, file=scene.file, node=chain.name)
+        joints.append(parent)
+    if len(joints) == 1:
+        message = f"the chain starts and ends at the same joint {scene.nodes[chain.end].name!r}"
+        raise SceneError(message, file=scene.file, node=chain.name)
+    return tuple(reversed(joints))
+
+
+def why_not_solved(scene: Scene, chain: Chain, joints: tuple[int, ...], driven: Mapping[int, str]) -> str | None:
+    """Return why maxik leaves this chain to its FK pose, or None when it solves it.
+
+    `driven`: joints that an earlier chain already solves, with that chain's name.
+    """
+    if chain.solver == SPLINE:
+        return "Spline IK chains are not solved"
+    if chain.solver != LIMB:
+        return f"the solver {chain.solver!r} is not one that maxik evaluates (it evaluates {LIMB})"
+    if len(joints) not in (2, 3):
+        return f"the limb solver accepts 2 or 3 joints, this chain has {len(joints)} (status invalid-initial-value)"
+    for index in joints[:-1]:
+        node = scene.nodes[index]
+        if node.joint is None:
+            return f"joint {node.name!r} has no IK joint controller, so no preferred angles"
+        if index in driven:
+            return f"joint {node.name!r} is already solved by the chain {driven[index]!r}"
+    return None
+
+
+def limb_take(engine: Engine, frames: int, chain: Chain, parts: ChainFrames) -> LimbTake:
+    """Build the limb problem of every frame; the plane at the preferred pose comes from the engine (ik.initial_plane)."""
+    one_joint = len(parts.preferred) == 1
+    root_init, root_extend = parts.preferred[0], parts.extends[0]
+    none = np.zeros((1, 3), np.float32)
+    links_init = none if one_joint else np.ascontiguousarray(parts.preferred[1][:, ::-1])
+    links_extend = none if one_joint else parts.extends[1]
+    link_count = 0 if one_joint else 3
+    pose = _same_rows(root_init, root_extend, links_init, links_extend)
+    n0, a0 = engine.initial_plane(link_count, *pose)
+    return LimbTake(
+        frames=frames,
+        link_count=link_count,
+        root_init_xyz=root_init,
+        root_extend=root_extend,
+        links_init_zyx=links_init,
+        links_extend=links_extend,
+        goal=parts.goal_in_chain.reshape(-1, 12),
+        swivel_parent=chain.swivel_parent,
+        swivel_angle=np.ascontiguousarray(parts.swivel[:, 0]),
+        vh_target=parts.vh_target_in_chain,
+        n0=n0,
+        a0=a0,
+    )
+
+
+def joint_angles(take: LimbTake, solution: LimbTakeSolution) -> tuple[Float32s, ...]:
+    """Return each solved joint's Euler XYZ, (F, 3) radians: the root link's, then links 2, 1, 0 (x, y, z)."""
+    if take.link_count == 0:
+        return (solution.rot_xyz,)
+    return (solution.rot_xyz, np.ascontiguousarray(solution.dof_zyx[:, ::-1]))
+
+
+def solved_frames(chain: Chain, ticks: Ticks, solution: LimbTakeSolution) -> Mask:
+    """Return the frames in which the chain is enabled and the solver succeeded, (F,)."""
+    enabled: Mask = np.broadcast_to(chain.enabled.at(ticks)[:, 0] > 0.5, len(ticks))  # noqa: PLR2004 - a boolean as float
+    succeeded: Mask = solution.status == STATUSES.index(SUCCESS)
+    return np.logical_and(enabled, succeeded)
+
+
+def reach(take: LimbTake) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return (longest, shortest) distance from the start joint that the end joint can have, (F or 1,) binary64."""
+    first = np.linalg.norm(take.root_extend.astype(np.float64), axis=1)
+    if take.link_count == 0:
+        return first, first
+    second = np.linalg.norm(take.links_extend.astype(np.float64), axis=1)
+    return first + second, np.abs(first - second)
+
+
+def degenerate_frames(take: LimbTake, solution: LimbTakeSolution) -> dict[str, Mask]:
+    """Return the frames that are degenerate, by cause; the certificate counts them (design 5).
+
+    Computed in binary64 from the solver's inputs; a direction counts as degenerate within `NEAR` radians.
+    """
+    goal = take.goal[:, 9:].astype(np.float64)
+    n0, a0 = take.n0.astype(np.float64), take.a0.astype(np.float64)
+    distance = np.linalg.norm(goal, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ee = goal / distance[:, None]
+    longest, shortest = reach(take)
+    causes: dict[str, Mask] = {
+        ZERO_TARGET: np.equal(distance, 0.0),
+        NOT_FINITE: ~np.isfinite(solution.rot_xyz).all(axis=1),
+    }
+    if take.link_count == 0:
+        causes[ANTI_PARALLEL] = np.einsum("ij,ij->i", *np.broadcast_arrays(ee, a0)) < -np.cos(NEAR)
+    else:
+        slack = 1e-6 * longest
+        causes[POLE] = np.linalg.norm(np.cross(ee, n0), axis=1) < NEAR
+        causes[TOO_FAR] = distance > longest + slack
+        causes[TOO_NEAR] = distance < shortest - slack
+        causes[STRAIGHT] = _preferred_bend(take) < NEAR
+        causes[NOT_FINITE] = causes[NOT_FINITE] | ~np.isfinite(solution.dof_zyx).all(axis=1)
+    return {cause: np.broadcast_to(mask, take.frames) for cause, mask in causes.items() if mask.any()}
+
+
+def _preferred_bend(take: LimbTake) -> NDArray[np.float64]:
+    """Return the angle between the limb's two bones at the preferred pose, 0 when straight, (F or 1,)."""
+    z, y, x = np.moveaxis(take.links_init_zyx.astype(np.float64), 1, 0)
+    cx, sx, cy, sy, cz, sz = np.cos(x), np.sin(x), np.cos(y), np.sin(y), np.cos(z), np.sin(z)
+    rows = np.array([
+        [cy * cz, cy * sz, -sy],
+        [sx * sy * cz - cx * sz, sx * sy * sz + cx * cz, sx * cy],
+        [cx * sy * cz + sx * sz, cx * sy * sz - sx * cz, cx * cy],
+    ])
+    second = np.einsum("fi,ijf->fj", take.links_extend.astype(np.float64), rows)
+    first = take.root_extend.astype(np.float64)
+    first, second = np.broadcast_arrays(first, second)
+    bend: NDArray[np.float64] = np.arctan2(
+        np.linalg.norm(np.cross(first, second), axis=1), np.einsum("ij,ij->i", first, second)
+    )
+    return bend
+
+
+def _same_rows(*arrays: Float32s) -> list[Float32s]:
+    rows = max(len(array) for array in arrays)
+    return [np.ascontiguousarray(np.broadcast_to(array, (rows, array.shape[1]))) for array in arrays]
