@@ -1,7 +1,7 @@
 /* The exported functions: takes, node arithmetic over many rows, and every [CORE] item on its own. */
 #include "batch.h"
 
-static Point3 load3(const float *v)
+INLINE Point3 load3(const float *v)
 {
     return point3(v[0], v[1], v[2]);
 }
@@ -41,7 +41,7 @@ static void store12(float *out, const Matrix3 *a)
 
 /* ---- whole takes ---- */
 
-static LimbPose pose_at(const maxik_limb_take *take, size_t frame)
+INLINE LimbPose pose_at(const maxik_limb_take *take, size_t frame)
 {
     const float *zyx = take->links_init_zyx + frame * take->links_init_zyx_stride;
     LimbPose pose;

@@ -1,7 +1,7 @@
 /* [CORE] matrix3.to_euler: shoemake, cy rounded to float (core-profile.md). NaN in row 0 takes the else branch. */
 #include "euler.h"
 
-static void matrix_to_euler(const Matrix3 *a, float eul[3])
+INLINE void matrix_to_euler(const Matrix3 *a, float eul[3])
 {
     const float(*m)[3] = a->m;
     float cy = F(sqrt((double)(R(m[0][0]) * m[0][0] + R(m[0][1]) * m[0][1])));

@@ -4,6 +4,6 @@
 
 #include "matrix3.h"
 
-static void matrix_to_euler(const Matrix3 *m, float eul[3]);
+INLINE void matrix_to_euler(const Matrix3 *m, float eul[3]);
 
 #endif

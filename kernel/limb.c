@@ -2,7 +2,7 @@
 #include "limb.h"
 
 /* [CORE] ik.zero_map: carried-normal (spec 2.5, DefaultZeroMap of the HI goal) */
-static Point3 zero_map(Point3 a, Point3 n0, Point3 a0)
+INLINE Point3 zero_map(Point3 a, Point3 n0, Point3 a0)
 {
     float d = F(DOT(n0, a));
     Point3 w = point3_subtract(n0, point3_scale(a, d));
@@ -108,7 +108,7 @@ static void limb_initial_plane(int link_count, const LimbPose *pose, Point3 *n0,
 }
 
 /* The interior angle at the elbow, law of cosines in the exact expression ordering of spec 3.1. */
-static float elbow_angle(float L1, float L2, float d)
+INLINE float elbow_angle(float L1, float L2, float d)
 {
     float elbow_num = F(R(L1) * L1 + R(L2) * L2 - R(d) * d);
     float cos_elbow = F(R(elbow_num) / (R(2.0f) * L1 * L2));
@@ -116,7 +116,7 @@ static float elbow_angle(float L1, float L2, float d)
 }
 
 /* The angle at the shoulder between the end-effector axis and the upper bone (spec 3.1). */
-static float shoulder_angle(float L1, float L2, float d)
+INLINE float shoulder_angle(float L1, float L2, float d)
 {
     float shoulder_num = F(R(d) * d + R(L1) * L1 - R(L2) * L2);
     float cos_shoulder = F(R(shoulder_num) / (R(2.0f) * d * L1));
@@ -170,13 +170,13 @@ static void limb_prepare(int link_count, const LimbPose *pose, LimbPrepared *p)
 }
 
 /* t -= (ee % t) * ee (spec 3.2): the dot product is rounded as operator*'s float parameter (reading 1). */
-static Point3 project_off(Point3 t, Point3 ee)
+INLINE Point3 project_off(Point3 t, Point3 ee)
 {
     return point3_subtract(t, point3_scale(ee, F(DOT(ee, t))));
 }
 
 /* The target normal t of the three swivel paths (spec 3.2); p is the zero map at ee. */
-static Point3 target_normal(const LimbPrepared *chain, const LimbGoal *goal, const Matrix3 *goal_tm, Point3 ee, Point3 p)
+INLINE Point3 target_normal(const LimbPrepared *chain, const LimbGoal *goal, const Matrix3 *goal_tm, Point3 ee, Point3 p)
 {
     Point3 t, ee_in_goal;
     Matrix3 inverse;
@@ -199,7 +199,7 @@ static Point3 target_normal(const LimbPrepared *chain, const LimbGoal *goal, con
 }
 
 /* The swivel scalar (spec 3.2): the angle from p to t about ee, in [0, 2 pi]. */
-static float swivel_scalar(Point3 p, Point3 t, Point3 ee)
+INLINE float swivel_scalar(Point3 p, Point3 t, Point3 ee)
 {
     float swivel = F(DOT(p, t));
     Point3 c = cross(p, t);
@@ -211,7 +211,7 @@ static float swivel_scalar(Point3 p, Point3 t, Point3 ee)
 }
 
 /* R = Inverse(initialShoulderFrame) * F, pre-rotated by initXYZ, to Euler angles (spec 3.2). */
-static void shoulder_rotation(const LimbPrepared *chain, Point3 rx, Point3 ry, float rot_xyz[3])
+INLINE void shoulder_rotation(const LimbPrepared *chain, Point3 rx, Point3 ry, float rot_xyz[3])
 {
     Matrix3 frame = matrix3_identity(), r;
     matrix3_set_row(&frame, 0, rx);
@@ -226,7 +226,7 @@ static void shoulder_rotation(const LimbPrepared *chain, Point3 rx, Point3 ry, f
 }
 
 /* E about the initial plane normal, pre-rotated by the initial values; the crosswise assignment (spec 3.2). */
-static void elbow_update(const LimbPrepared *chain, float theta, float dof_zyx[3])
+INLINE void elbow_update(const LimbPrepared *chain, float theta, float dof_zyx[3])
 {
     float elbow_eul[3];
     Matrix3 e = rot_angle_axis(chain->init_plane_normal, F(R(theta) - chain->theta0));
@@ -240,7 +240,7 @@ static void elbow_update(const LimbPrepared *chain, float theta, float dof_zyx[3
 }
 
 /* Solve with LinkCount 3 (spec 3.2) */
-static void solve_limb(const LimbPrepared *chain, const LimbGoal *goal, const Matrix3 *goal_tm, LimbAngles *out)
+INLINE void solve_limb(const LimbPrepared *chain, const LimbGoal *goal, const Matrix3 *goal_tm, LimbAngles *out)
 {
     Point3 g = matrix3_row(goal_tm, 3);
     float goal_dist = point3_flength(g);
@@ -269,7 +269,7 @@ static void solve_limb(const LimbPrepared *chain, const LimbGoal *goal, const Ma
 }
 
 /* Solve with LinkCount 0 (spec 3.3): the turn from the initial to the goal direction. */
-static void solve_one_joint(const LimbPrepared *chain, const Matrix3 *goal_tm, LimbAngles *out)
+INLINE void solve_one_joint(const LimbPrepared *chain, const Matrix3 *goal_tm, LimbAngles *out)
 {
     Point3 ee = normalize(matrix3_row(goal_tm, 3));
     float ang = F(acos_safe(F(DOT(chain->initial_ee_unit, ee))));
@@ -280,7 +280,7 @@ static void solve_one_joint(const LimbPrepared *chain, const Matrix3 *goal_tm, L
 }
 
 /* Solve (spec 3): the link count is checked before the goal (reading 6). */
-static int limb_solve(const LimbPrepared *chain, const LimbGoal *goal, LimbAngles *out)
+INLINE int limb_solve(const LimbPrepared *chain, const LimbGoal *goal, LimbAngles *out)
 {
     Matrix3 goal_tm;
     if (chain->link_count != 3 && chain->link_count != 0) {

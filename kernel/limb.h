@@ -47,9 +47,9 @@ typedef struct {
     float dof_zyx[3]; /* links 0, 1, 2 */
 } LimbAngles;
 
-static Point3 zero_map(Point3 a, Point3 n0, Point3 a0);
+INLINE Point3 zero_map(Point3 a, Point3 n0, Point3 a0);
 static void limb_initial_plane(int link_count, const LimbPose *pose, Point3 *n0, Point3 *a0);
 static void limb_prepare(int link_count, const LimbPose *pose, LimbPrepared *out);
-static int limb_solve(const LimbPrepared *chain, const LimbGoal *goal, LimbAngles *out);
+INLINE int limb_solve(const LimbPrepared *chain, const LimbGoal *goal, LimbAngles *out);
 
 #endif

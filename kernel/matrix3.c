@@ -2,7 +2,7 @@
 #include "matrix3.h"
 
 /* IdentityMatrix, Matrix3(TRUE): all identity flags set (spec 2.7). */
-static Matrix3 matrix3_identity(void)
+INLINE Matrix3 matrix3_identity(void)
 {
     Matrix3 m;
     int i, j;
@@ -16,7 +16,7 @@ static Matrix3 matrix3_identity(void)
 }
 
 /* A pure translation: identity, then SetTrans. */
-static Matrix3 matrix3_translation(Point3 t)
+INLINE Matrix3 matrix3_translation(Point3 t)
 {
     Matrix3 m = matrix3_identity();
     matrix3_set_row(&m, 3, t);
@@ -24,13 +24,13 @@ static Matrix3 matrix3_translation(Point3 t)
 }
 
 /* GetRow, GetTrans (row 3): spec 2.7 */
-static Point3 matrix3_row(const Matrix3 *m, int i)
+INLINE Point3 matrix3_row(const Matrix3 *m, int i)
 {
     return point3(m->m[i][0], m->m[i][1], m->m[i][2]);
 }
 
 /* SetRow; row 3 is SetTrans, which clears POS_IDENT; a basis row clears the other two (spec 2.7). */
-static void matrix3_set_row(Matrix3 *m, int i, Point3 row)
+INLINE void matrix3_set_row(Matrix3 *m, int i, Point3 row)
 {
     m->m[i][0] = row.x;
     m->m[i][1] = row.y;
@@ -39,14 +39,14 @@ static void matrix3_set_row(Matrix3 *m, int i, Point3 row)
 }
 
 /* NoTrans: zeros row 3 (spec 2.7). */
-static void matrix3_no_trans(Matrix3 *m)
+INLINE void matrix3_no_trans(Matrix3 *m)
 {
     matrix3_set_row(m, 3, point3(0.0f, 0.0f, 0.0f));
     m->flags |= POS_IDENT;
 }
 
 /* [CORE] matrix3.validate_flags: exact; an exact 3x3 identity sets both rotation and scale. */
-static void matrix3_validate_flags(Matrix3 *m)
+INLINE void matrix3_validate_flags(Matrix3 *m)
 {
     int i, j, basis = 1, trans = 1;
     for (j = 0; j < 3; ++j) {
@@ -59,7 +59,7 @@ static void matrix3_validate_flags(Matrix3 *m)
 }
 
 /* The four-row constructor: SetRow for rows 0-3, then ValidateFlags (spec 2.7). */
-static Matrix3 matrix3_rows(Point3 row0, Point3 row1, Point3 row2, Point3 row3)
+INLINE Matrix3 matrix3_rows(Point3 row0, Point3 row1, Point3 row2, Point3 row3)
 {
     Matrix3 m;
     m.flags = 0;
@@ -72,7 +72,7 @@ static Matrix3 matrix3_rows(Point3 row0, Point3 row1, Point3 row2, Point3 row3)
 }
 
 /* [CORE] matrix3.multiply: full */
-static Matrix3 matrix3_multiply(const Matrix3 *a, const Matrix3 *b)
+INLINE Matrix3 matrix3_multiply(const Matrix3 *a, const Matrix3 *b)
 {
     Matrix3 p;
     int i, j;
@@ -88,7 +88,7 @@ static Matrix3 matrix3_multiply(const Matrix3 *a, const Matrix3 *b)
 }
 
 /* [CORE] matrix3.invert: adjugate-reciprocal */
-static Matrix3 matrix3_inverse(const Matrix3 *a)
+INLINE Matrix3 matrix3_inverse(const Matrix3 *a)
 {
     Matrix3 inv;
     float c[3][3], det, r;
@@ -118,7 +118,7 @@ static Matrix3 matrix3_inverse(const Matrix3 *a)
 }
 
 /* c = f(cos(a)), s = f(sin(a)), the argument promoted to binary64 (matrix3.pre_rotate, matrix3.rot_angle_axis). */
-static Turn turn_of(float angle)
+INLINE Turn turn_of(float angle)
 {
     Turn t;
     t.c = F(cos((double)angle));
@@ -127,7 +127,7 @@ static Turn turn_of(float angle)
 }
 
 /* Two basis rows turned into each other: row_i' = f(c*row_i + s*row_k), row_k' = f(c*row_k - s*row_i). */
-static void pre_rotate_rows(Matrix3 *m, int i, int k, Turn t)
+INLINE void pre_rotate_rows(Matrix3 *m, int i, int k, Turn t)
 {
     int j;
     for (j = 0; j < 3; ++j) {
@@ -139,24 +139,24 @@ static void pre_rotate_rows(Matrix3 *m, int i, int k, Turn t)
 }
 
 /* [CORE] matrix3.pre_rotate: rows. X turns rows 1 and 2, Y rows 2 and 0, Z rows 0 and 1. */
-static void matrix3_pre_rotate_x(Matrix3 *m, Turn t)
+INLINE void matrix3_pre_rotate_x(Matrix3 *m, Turn t)
 {
     pre_rotate_rows(m, 1, 2, t);
 }
 
 /* row0' = f(c*row0 - s*row2), row2' = f(c*row2 + s*row0) */
-static void matrix3_pre_rotate_y(Matrix3 *m, Turn t)
+INLINE void matrix3_pre_rotate_y(Matrix3 *m, Turn t)
 {
     pre_rotate_rows(m, 2, 0, t);
 }
 
-static void matrix3_pre_rotate_z(Matrix3 *m, Turn t)
+INLINE void matrix3_pre_rotate_z(Matrix3 *m, Turn t)
 {
     pre_rotate_rows(m, 0, 1, t);
 }
 
 /* [CORE] matrix3.rotate: columns, translation included. X: y' = f(y*c - z*s), z' = f(y*s + z*c), and cyclic. */
-static void matrix3_rotate(Matrix3 *m, char axis, float angle)
+INLINE void matrix3_rotate(Matrix3 *m, char axis, float angle)
 {
     Turn t = turn_of(angle);
     int i, p = axis == 'x' ? 1 : axis == 'y' ? 2 : 0, q = (p + 1) % 3;
@@ -169,7 +169,7 @@ static void matrix3_rotate(Matrix3 *m, char axis, float angle)
 }
 
 /* [CORE] matrix3.rot_angle_axis: rodrigues */
-static Matrix3 rot_angle_axis(Point3 k, float angle)
+INLINE Matrix3 rot_angle_axis(Point3 k, float angle)
 {
     Turn turn = turn_of(angle);
     float c = turn.c, s = turn.s, t = F(R(1.0f) - c);
@@ -189,7 +189,7 @@ static Matrix3 rot_angle_axis(Point3 k, float angle)
 }
 
 /* [CORE] matrix3.vector_transform: sum; the 3x3 part only (spec 2.4). */
-static Point3 vector_transform(const Matrix3 *m, Point3 v)
+INLINE Point3 vector_transform(const Matrix3 *m, Point3 v)
 {
     return point3(F(R(v.x) * m->m[0][0] + R(v.y) * m->m[1][0] + R(v.z) * m->m[2][0]),
                   F(R(v.x) * m->m[0][1] + R(v.y) * m->m[1][1] + R(v.z) * m->m[2][1]),
@@ -197,7 +197,7 @@ static Point3 vector_transform(const Matrix3 *m, Point3 v)
 }
 
 /* [CORE] matrix3.point_transform: sum; full affine. */
-static Point3 point_transform(const Matrix3 *m, Point3 v)
+INLINE Point3 point_transform(const Matrix3 *m, Point3 v)
 {
     return point3(F(R(v.x) * m->m[0][0] + R(v.y) * m->m[1][0] + R(v.z) * m->m[2][0] + m->m[3][0]),
                   F(R(v.x) * m->m[0][1] + R(v.y) * m->m[1][1] + R(v.z) * m->m[2][1] + m->m[3][1]),

@@ -20,22 +20,22 @@ typedef struct {
     float c, s;
 } Turn;
 
-static Matrix3 matrix3_identity(void);
-static Matrix3 matrix3_translation(Point3 t);
-static Point3 matrix3_row(const Matrix3 *m, int i);
-static void matrix3_set_row(Matrix3 *m, int i, Point3 row);
-static void matrix3_no_trans(Matrix3 *m);
-static void matrix3_validate_flags(Matrix3 *m);
-static Matrix3 matrix3_rows(Point3 row0, Point3 row1, Point3 row2, Point3 row3);
-static Matrix3 matrix3_multiply(const Matrix3 *a, const Matrix3 *b);
-static Matrix3 matrix3_inverse(const Matrix3 *a);
-static Turn turn_of(float angle);
-static void matrix3_pre_rotate_x(Matrix3 *m, Turn t);
-static void matrix3_pre_rotate_y(Matrix3 *m, Turn t);
-static void matrix3_pre_rotate_z(Matrix3 *m, Turn t);
-static void matrix3_rotate(Matrix3 *m, char axis, float angle);
-static Matrix3 rot_angle_axis(Point3 k, float angle);
-static Point3 vector_transform(const Matrix3 *m, Point3 v);
-static Point3 point_transform(const Matrix3 *m, Point3 v);
+INLINE Matrix3 matrix3_identity(void);
+INLINE Matrix3 matrix3_translation(Point3 t);
+INLINE Point3 matrix3_row(const Matrix3 *m, int i);
+INLINE void matrix3_set_row(Matrix3 *m, int i, Point3 row);
+INLINE void matrix3_no_trans(Matrix3 *m);
+INLINE void matrix3_validate_flags(Matrix3 *m);
+INLINE Matrix3 matrix3_rows(Point3 row0, Point3 row1, Point3 row2, Point3 row3);
+INLINE Matrix3 matrix3_multiply(const Matrix3 *a, const Matrix3 *b);
+INLINE Matrix3 matrix3_inverse(const Matrix3 *a);
+INLINE Turn turn_of(float angle);
+INLINE void matrix3_pre_rotate_x(Matrix3 *m, Turn t);
+INLINE void matrix3_pre_rotate_y(Matrix3 *m, Turn t);
+INLINE void matrix3_pre_rotate_z(Matrix3 *m, Turn t);
+INLINE void matrix3_rotate(Matrix3 *m, char axis, float angle);
+INLINE Matrix3 rot_angle_axis(Point3 k, float angle);
+INLINE Point3 vector_transform(const Matrix3 *m, Point3 v);
+INLINE Point3 point_transform(const Matrix3 *m, Point3 v);
 
 #endif

@@ -11,7 +11,7 @@ typedef struct {
 /* a % b, DotProd: left-associative, at register precision; the place of use rounds (spec 2.6). */
 #define DOT(a, b) (R((a).x) * (b).x + R((a).y) * (b).y + R((a).z) * (b).z)
 
-static Point3 point3(float x, float y, float z)
+INLINE Point3 point3(float x, float y, float z)
 {
     Point3 p;
     p.x = x;
@@ -21,31 +21,31 @@ static Point3 point3(float x, float y, float z)
 }
 
 /* a - b (spec 2.6) */
-static Point3 point3_subtract(Point3 a, Point3 b)
+INLINE Point3 point3_subtract(Point3 a, Point3 b)
 {
     return point3(F(R(a.x) - b.x), F(R(a.y) - b.y), F(R(a.z) - b.z));
 }
 
 /* a * f, f * a (spec 2.6) */
-static Point3 point3_scale(Point3 a, float f)
+INLINE Point3 point3_scale(Point3 a, float f)
 {
     return point3(F(R(a.x) * f), F(R(a.y) * f), F(R(a.z) * f));
 }
 
 /* Sqrt (spec 2.9): a float parameter, fsqrt at 53 bits, a float store. */
-static float float_sqrt(float a)
+INLINE float float_sqrt(float a)
 {
     return F(sqrt((double)a));
 }
 
 /* FLength (spec 2.6): the sum is rounded at Sqrt's float parameter. */
-static float point3_flength(Point3 v)
+INLINE float point3_flength(Point3 v)
 {
     return float_sqrt(F(DOT(v, v)));
 }
 
 /* [CORE] point3.normalize, point3.unify: binary64-divide; point3.zero_length: unit_x. Returns the unrounded length. */
-static double point3_unify(Point3 *v)
+INLINE double point3_unify(Point3 *v)
 {
     double x = v->x, y = v->y, z = v->z;
     double r = sqrt(x * x + y * y + z * z);
@@ -58,26 +58,26 @@ static double point3_unify(Point3 *v)
 }
 
 /* [CORE] point3.normalize: the free function Normalize(v). */
-static Point3 normalize(Point3 v)
+INLINE Point3 normalize(Point3 v)
 {
     point3_unify(&v);
     return v;
 }
 
 /* [CORE] point3.length_unify: normalises in place, returns f(r), 0 for a vector of zero length. */
-static float length_unify(Point3 *v)
+INLINE float length_unify(Point3 *v)
 {
     return F(point3_unify(v));
 }
 
 /* [CORE] point3.cross: a ^ b, CrossProd(a, b). */
-static Point3 cross(Point3 a, Point3 b)
+INLINE Point3 cross(Point3 a, Point3 b)
 {
     return point3(F(R(a.y) * b.z - R(a.z) * b.y), F(R(a.z) * b.x - R(a.x) * b.z), F(R(a.x) * b.y - R(a.y) * b.x));
 }
 
 /* acos_safe (spec 2.1): returns double; every call site assigns the result to a float. */
-static double acos_safe(float x)
+INLINE double acos_safe(float x)
 {
     return x <= -1.0f ? MAXIK_PI : x >= 1.0f ? 0.0 : acos((double)x);
 }

@@ -1,7 +1,7 @@
 /* Quaternions: the solver-local functions of spec 2.2 and 2.3, and the [CORE] items of core-profile.md, Quat. */
 #include "quat.h"
 
-static Quat quat(float x, float y, float z, float w)
+INLINE Quat quat(float x, float y, float z, float w)
 {
     Quat q;
     q.x = x;
@@ -12,7 +12,7 @@ static Quat quat(float x, float y, float z, float w)
 }
 
 /* MakeRowQuat (spec 2.2): s is rounded to float first, then float times float per component. */
-static Quat make_row_quat(Point3 axis, float angle)
+INLINE Quat make_row_quat(Point3 axis, float angle)
 {
     double half_angle = 0.5 * angle;
     double c = cos(half_angle);
@@ -21,13 +21,13 @@ static Quat make_row_quat(Point3 axis, float angle)
 }
 
 /* [CORE] quat.conjugate: standard */
-static Quat quat_conjugate(Quat q)
+INLINE Quat quat_conjugate(Quat q)
 {
     return quat(-q.x, -q.y, -q.z, q.w);
 }
 
 /* The quaternion-vector product of spec 2.3, component by component. */
-static Quat quat_times_vector(Quat q, Point3 v)
+INLINE Quat quat_times_vector(Quat q, Point3 v)
 {
     Quat ret;
     ret.w = F(-R(q.x) * v.x - R(q.y) * v.y - R(q.z) * v.z);
@@ -38,7 +38,7 @@ static Quat quat_times_vector(Quat q, Point3 v)
 }
 
 /* [CORE] quat.product: hamilton */
-static Quat quat_product(Quat a, Quat b)
+INLINE Quat quat_product(Quat a, Quat b)
 {
     Quat p;
     p.w = F(R(a.w) * b.w - R(a.x) * b.x - R(a.y) * b.y - R(a.z) * b.z);
@@ -49,14 +49,14 @@ static Quat quat_product(Quat a, Quat b)
 }
 
 /* ApplyRowQuat (spec 2.3) */
-static Point3 apply_row_quat(Point3 p, Quat q)
+INLINE Point3 apply_row_quat(Point3 p, Quat q)
 {
     Quat result = quat_product(quat_times_vector(quat_conjugate(q), p), q);
     return point3(result.x, result.y, result.z);
 }
 
 /* [CORE] quat.from_ang_axis: binary64-half */
-static Quat quat_from_ang_axis(Point3 axis, float angle)
+INLINE Quat quat_from_ang_axis(Point3 axis, float angle)
 {
     double h = 0.5 * angle;
     float s = F(sin(h));
@@ -64,7 +64,7 @@ static Quat quat_from_ang_axis(Point3 axis, float angle)
 }
 
 /* [CORE] quat.make_matrix: products-first */
-static Matrix3 quat_make_matrix(Quat q)
+INLINE Matrix3 quat_make_matrix(Quat q)
 {
     Matrix3 m;
     m.m[0][0] = F(R(1.0f) - R(2.0f) * (R(q.y) * q.y + R(q.z) * q.z));
@@ -82,7 +82,7 @@ static Matrix3 quat_make_matrix(Quat q)
 }
 
 /* [CORE] rotation.pre_apply: matrix */
-static void rotation_pre_apply(Quat q, Matrix3 *m)
+INLINE void rotation_pre_apply(Quat q, Matrix3 *m)
 {
     Matrix3 turn = quat_make_matrix(q);
     *m = matrix3_multiply(&turn, m);

@@ -79,10 +79,14 @@ static const char *maxik_compiler(void) { return MAXIK_COMPILER; }
 
 
 def compile_flags() -> list[str]:
-    """Return the flags that keep float arithmetic as written."""
+    """Return the flags that keep float arithmetic as written.
+
+    -fno-tree-vectorize is one of them: the superword vectoriser of GCC 12 drops the rounding of a double to float and
+    back when it packs two of them, and with it the last bits of every solve.
+    """
     if sys.platform == "win32":
         return ["/O2", "/fp:precise"]
-    flags = ["-O3", "-ffp-contract=off", "-fno-fast-math", "-fno-math-errno", "-fno-trapping-math"]
+    flags = ["-O3", "-fno-tree-vectorize", "-ffp-contract=off", "-fno-fast-math", "-fno-math-errno"]
     if platform.machine() in ("i386", "i586", "i686"):
         flags += ["-msse2", "-mfpmath=sse"]
     return flags
