@@ -1,0 +1,88 @@
+"""The kernel's C files: strict C89, and the same bits at every optimisation level under the shipped flags.
+
+The hazard is real: GCC 12 at -O3 without -fno-tree-vectorize packs two doubles and forgets that each was to be rounded
+to float, which changes the last bits of half of all limb solves.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from maxik.kernel.build_kernel import ENVIRONMENTS, compile_flags
+
+KERNEL = Path(__file__).resolve().parents[2] / "kernel"
+CC = shutil.which("cc")
+pytestmark = [
+    pytest.mark.skipif(CC is None, reason="no C compiler"),
+    pytest.mark.skipif(sys.platform == "win32", reason="the flags of this test are those of gcc and clang"),
+]
+POINTERS = ("root_init_xyz", "root_extend", "links_init_zyx", "links_extend", "n0", "a0")
+
+
+class Take(ctypes.Structure):
+    """maxik_limb_take of kernel/batch.h."""
+
+    _fields_ = [
+        ("frames", ctypes.c_size_t),
+        ("link_count", ctypes.c_int),
+        ("swivel", ctypes.c_int),
+        *((name, ctypes.c_void_p) for name in POINTERS),
+        *((f"{name}_stride", ctypes.c_size_t) for name in POINTERS),
+        *((name, ctypes.c_void_p) for name in ("goal", "angle", "vh_target")),
+        *((f"{name}_stride", ctypes.c_size_t) for name in ("goal", "angle", "vh_target")),
+        *((name, ctypes.c_void_p) for name in ("status", "rot_xyz", "dof_zyx")),
+    ]
+
+
+def solve(library: Path, environment: str, swivel: int) -> bytes:
+    """Return the output bytes of 2,000 random limb solves by a build of the kernel."""
+    rng = np.random.default_rng(11)
+    frames = 2000
+    arrays = {name: rng.normal(size=(frames, 3)).astype(np.float32) * np.float32(2.0) for name in POINTERS}
+    arrays["goal"] = rng.normal(size=(frames, 12)).astype(np.float32)
+    arrays["angle"] = rng.normal(size=frames).astype(np.float32)
+    arrays["vh_target"] = rng.normal(size=(frames, 3)).astype(np.float32)
+    status = np.zeros(frames, np.uint8)
+    angles = {"rot_xyz": np.zeros((frames, 3), np.float32), "dof_zyx": np.zeros((frames, 3), np.float32)}
+    take = Take(frames=frames, link_count=3, swivel=swivel, status=status.ctypes.data)
+    for name, array in {**arrays, **angles}.items():
+        setattr(take, name, array.ctypes.data)
+        if name in arrays:
+            setattr(take, f"{name}_stride", array[0].size)
+    getattr(ctypes.CDLL(str(library)), f"maxik_{environment}_limb_solve_take")(ctypes.byref(take))
+    assert np.isfinite(angles["rot_xyz"]).all()
+    return angles["rot_xyz"].tobytes() + angles["dof_zyx"].tobytes()
+
+
+def build(environment: str, flags: list[str], out: Path) -> Path:
+    assert CC is not None
+    subprocess.run(  # noqa: S603 - the C compiler
+        [CC, *flags, "-shared", "-fPIC", str(KERNEL / f"unit_{environment}.c"), "-o", str(out), "-lm"], check=True
+    )
+    return out
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_the_kernel_is_strict_c89(environment: str, tmp_path: Path) -> None:
+    flags = ["-std=c89", "-pedantic", "-Wall", "-Wextra", "-Werror", *compile_flags()]
+    build(environment, flags, tmp_path / "kernel.so")
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_an_optimiser_drops_no_rounding(environment: str, tmp_path: Path) -> None:
+    plain = build(environment, ["-O0", "-ffp-contract=off"], tmp_path / "O0.so")
+    shipped = build(environment, compile_flags(), tmp_path / "shipped.so")
+    for swivel in range(3):
+        assert solve(plain, environment, swivel) == solve(shipped, environment, swivel)
+
+
+def test_the_two_environments_differ(tmp_path: Path) -> None:
+    a, b = (build(environment, compile_flags(), tmp_path / f"{environment}.so") for environment in ENVIRONMENTS)
+    assert solve(a, ENVIRONMENTS[0], 0) != solve(b, ENVIRONMENTS[1], 0)
