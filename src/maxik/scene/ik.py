@@ -167,11 +167,13 @@ def _preferred_bend(take: LimbTake) -> NDArray[np.float64]:
     """Return the angle between the limb's two bones at the preferred pose, 0 when straight, (F or 1,)."""
     z, y, x = np.moveaxis(take.links_init_zyx.astype(np.float64), 1, 0)
     cx, sx, cy, sy, cz, sz = np.cos(x), np.sin(x), np.cos(y), np.sin(y), np.cos(z), np.sin(z)
-    rows = np.array([
-        [cy * cz, cy * sz, -sy],
-        [sx * sy * cz - cx * sz, sx * sy * sz + cx * cz, sx * cy],
-        [cx * sy * cz + sx * sz, cx * sy * sz - sx * cz, cx * cy],
-    ])
+    rows = np.array(
+        [
+            [cy * cz, cy * sz, -sy],
+            [sx * sy * cz - cx * sz, sx * sy * sz + cx * cz, sx * cy],
+            [cx * sy * cz + sx * sz, cx * sy * sz - sx * cz, cx * cy],
+        ]
+    )
     second = np.einsum("fi,ijf->fj", take.links_extend.astype(np.float64), rows)
     first = take.root_extend.astype(np.float64)
     first, second = np.broadcast_arrays(first, second)

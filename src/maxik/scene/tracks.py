@@ -1,7 +1,8 @@
 """Tracks: values over time, evaluated for many ticks in one call.
 
 A track gives `size` float32 components at every tick asked for. Arithmetic is binary64, rounded to float32 once at
-the end. Sources: max-format.md 5.3, core-contracts.md 9.
+the end. Outside its keys a track holds its end value: the documented default, the stored out-of-range type being
+unknown. The interpolation itself is in interpolate.py. Sources: max-format.md 5.3, core-contracts.md 9.
 """
 
 from __future__ import annotations
@@ -12,8 +13,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from maxik.scene import interpolate
+
 Ticks = NDArray[np.int64]
 Float32s = NDArray[np.float32]
+Times = tuple[int, ...]
+Rows = tuple[tuple[float, ...], ...]
+"""One tuple of `size` numbers for each key."""
+Tcb = tuple[float, float, float, float, float]
+"""Tension, continuity, bias, ease in, ease out (old name: ease to, ease from)."""
 
 
 class Track(Protocol):
@@ -53,3 +61,150 @@ class ConstantTrack:
     def at(self, ticks: Ticks) -> Float32s:  # noqa: ARG002 - a constant does not look at the time
         """Return the value once, (1, size)."""
         return np.array([self.value], dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class KeyedTrack:
+    """What all keyed tracks share: `times` in ticks, strictly rising, and one row of `values` for each key."""
+
+    times: Times
+    values: Rows
+
+    def __post_init__(self) -> None:
+        """Check that there are keys, rising in time, with values of one size; ValueError says what is wrong."""
+        if not self.times or len(self.times) != len(self.values):
+            message = f"{len(self.times)} key times with {len(self.values)} values"
+            raise ValueError(message)
+        if any(a >= b for a, b in zip(self.times, self.times[1:], strict=False)):
+            message = "key times are not strictly rising"
+            raise ValueError(message)
+        if len({len(row) for row in self.values}) != 1:
+            message = "key values differ in size"
+            raise ValueError(message)
+
+    @property
+    def size(self) -> int:
+        """Number of components."""
+        return len(self.values[0])
+
+    @property
+    def key_range(self) -> tuple[int, int] | None:
+        """First and last key in ticks; None with one key."""
+        return (self.times[0], self.times[-1]) if len(self.times) > 1 else None
+
+    def at(self, ticks: Ticks) -> Float32s:
+        """Return the values at `ticks`, (F, size) float32; (1, size) with one key."""
+        if len(self.times) == 1:
+            return np.array(self.values, dtype=np.float32)
+        values = np.array(self.values, dtype=np.float64)
+        place = interpolate.locate(np.array(self.times, dtype=np.int64), ticks)
+        return self._between(values, place).astype(np.float32)
+
+    def _between(self, values: interpolate.Float64s, place: interpolate.Place) -> interpolate.Float64s:
+        """Return the values at the places, (F, size) binary64."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class LinearTrack(KeyedTrack):
+    """Straight lines from key to key (max-format.md 5.3, linear keys)."""
+
+    def _between(self, values: interpolate.Float64s, place: interpolate.Place) -> interpolate.Float64s:
+        return interpolate.linear(values, place)
+
+
+@dataclass(frozen=True)
+class StepTrack(KeyedTrack):
+    """Each key's value until the next key: booleans, on/off."""
+
+    def _between(self, values: interpolate.Float64s, place: interpolate.Place) -> interpolate.Float64s:
+        return interpolate.hold(values, place)
+
+
+@dataclass(frozen=True)
+class BezierTrack(KeyedTrack):
+    """Bezier keys: a curve in (time, value) with handles (max-format.md 5.3, verified against cached values).
+
+    Tangents are per tick, the in-tangent with the sign of a handle that points back in time; lengths are fractions of
+    the segment, -1 where not set (then 1/3). Types: 0 smooth, 1 linear, 2 step, 3 fast, 4 slow, 5 custom.
+    """
+
+    in_tangents: Rows
+    out_tangents: Rows
+    in_lengths: Rows
+    out_lengths: Rows
+    in_types: tuple[int, ...]
+    out_types: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        """Check that every key has its tangents, lengths and types."""
+        super().__post_init__()
+        rows = (self.in_tangents, self.out_tangents, self.in_lengths, self.out_lengths)
+        if any(len(part) != len(self.times) for part in (*rows, self.in_types, self.out_types)):
+            message = "a Bezier key lacks a tangent, a length or a type"
+            raise ValueError(message)
+        if any(len(row) != self.size for part in rows for row in part):
+            message = "a Bezier key's tangent or length differs in size from its value"
+            raise ValueError(message)
+
+    def _between(self, values: interpolate.Float64s, place: interpolate.Place) -> interpolate.Float64s:
+        rows = (self.in_tangents, self.out_tangents, self.in_lengths, self.out_lengths)
+        handles = interpolate.Handles(*(np.array(part, dtype=np.float64) for part in rows))
+        types = (np.array(self.in_types, dtype=np.int64), np.array(self.out_types, dtype=np.int64))
+        return interpolate.bezier(values, place, handles, *types)
+
+
+@dataclass(frozen=True)
+class TcbTrack(KeyedTrack):
+    """Tension, continuity, bias keys with ease (core-contracts.md 9; not verified on real keys: none were found)."""
+
+    tcb: tuple[Tcb, ...]
+
+    def _between(self, values: interpolate.Float64s, place: interpolate.Place) -> interpolate.Float64s:
+        return interpolate.tcb(values, place, np.array(self.times, np.float64), np.array(self.tcb, np.float64))
+
+
+@dataclass(frozen=True)
+class SlerpTrack(KeyedTrack):
+    """Quaternions (x, y, z, w) turned the shorter way from key to key at constant speed: linear rotation keys."""
+
+    def _between(self, values: interpolate.Float64s, place: interpolate.Place) -> interpolate.Float64s:
+        return interpolate.slerp(values, place, place.fraction)
+
+
+@dataclass(frozen=True)
+class TcbRotationTrack(KeyedTrack):
+    """TCB rotation keys as quaternions (x, y, z, w): exact on the keys, between them the shorter turn with ease.
+
+    Tension, continuity and bias are not applied between keys: no real keyed track is known to check a formula
+    against. Readers name such tracks as assumed.
+    """
+
+    tcb: tuple[Tcb, ...]
+
+    def _between(self, values: interpolate.Float64s, place: interpolate.Place) -> interpolate.Float64s:
+        return interpolate.slerp(values, place, interpolate.ease(place, np.array(self.tcb, np.float64)))
+
+
+@dataclass(frozen=True)
+class ComponentsTrack:
+    """Tracks of size 1 side by side: Position XYZ, ScaleXYZ, preferred angles."""
+
+    tracks: tuple[Track, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of components."""
+        return len(self.tracks)
+
+    @property
+    def key_range(self) -> tuple[int, int] | None:
+        """First and last key of all components; None when none of them changes."""
+        ranges = [track.key_range for track in self.tracks if track.key_range is not None]
+        return (min(first for first, _ in ranges), max(last for _, last in ranges)) if ranges else None
+
+    def at(self, ticks: Ticks) -> Float32s:
+        """Return the components side by side, (F, size) float32; (1, size) when none of them changes."""
+        columns = [track.at(ticks) for track in self.tracks]
+        rows = max(len(column) for column in columns)
+        return np.ascontiguousarray(np.concatenate([np.broadcast_to(column, (rows, 1)) for column in columns], axis=1))

@@ -1,0 +1,180 @@
+"""Values between keys, for many times at once, in binary64: the formulae behind tracks.py.
+
+Arrays: `values` (K, size) for K keys; results (F, size) for F times. Sources: max-format.md 5.3 (Bezier, verified
+against values that 3ds Max cached), core-contracts.md 9 (TCB and ease, from a document only).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float64s = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LINEAR, STEP = 1, 2
+"""Bezier tangent types that have a rule of their own (max-format.md 5.3)."""
+_UNSET_LENGTH = 1.0 / 3.0
+_NEWTON_STEPS = 50
+
+
+class Place(NamedTuple):
+    """Where times lie among the keys: the key before (F,), ticks to the next key (F,), fraction of the way (F,)."""
+
+    key: Ints
+    span: Float64s
+    fraction: Float64s
+
+
+@dataclass(frozen=True)
+class Handles:
+    """Bezier handles of every key, each (K, size): tangents a tick, lengths as fractions of the segment."""
+
+    in_tangents: Float64s
+    out_tangents: Float64s
+    in_lengths: Float64s
+    out_lengths: Float64s
+
+
+def locate(times: Ints, ticks: Ints) -> Place:
+    """Return where `ticks` (F,) lie among `times` (K > 1,); outside the keys the end key's value is met exactly."""
+    key = np.clip(np.searchsorted(times, ticks, side="right") - 1, 0, len(times) - 2)
+    span = (times[key + 1] - times[key]).astype(np.float64)
+    fraction = np.clip((ticks - times[key]) / span, 0.0, 1.0)
+    return Place(key, span, fraction)
+
+
+def linear(values: Float64s, place: Place) -> Float64s:
+    """Return the straight line between keys, exact on both."""
+    a, b = values[place.key], values[place.key + 1]
+    s = place.fraction[:, None]
+    return np.where(s == 1.0, b, a + (b - a) * s)
+
+
+def hold(values: Float64s, place: Place) -> Float64s:
+    """Return the value of the key before."""
+    return np.where(place.fraction[:, None] == 1.0, values[place.key + 1], values[place.key])
+
+
+def bezier(values: Float64s, place: Place, handles: Handles, in_types: Ints, out_types: Ints) -> Float64s:
+    """Return the Bezier curve between keys a and b: control points (0, va), (la*dt, va + outa*la*dt), (dt - lb*dt, vb + inb*lb*dt), (dt, vb).
+
+    Solves the time for the curve's parameter, then takes the value. A linear side takes the segment's slope instead of
+    its stored tangent; a step holds the value of the key before.
+    """
+    a, b = place.key, place.key + 1
+    va, vb = values[a], values[b]
+    span = place.span[:, None]
+    slope = (vb - va) / span
+    out_length, in_length = _length(handles.out_lengths[a]), _length(handles.in_lengths[b])
+    out_tangent = np.where(out_types[a, None] == LINEAR, slope, handles.out_tangents[a])
+    in_tangent = np.where(in_types[b, None] == LINEAR, -slope, handles.in_tangents[b])
+    s = np.broadcast_to(place.fraction[:, None], va.shape)
+    u = _parameter(s, out_length, 1.0 - in_length)
+    w = 1.0 - u
+    near_a, near_b = va + out_tangent * out_length * span, vb + in_tangent * in_length * span
+    curve = w * w * w * va + 3.0 * w * w * u * near_a + 3.0 * w * u * u * near_b + u * u * u * vb
+    stepped = (out_types[a] == STEP) | (in_types[b] == STEP)
+    curve = np.where(stepped[:, None], va, curve)
+    return np.where(s == 0.0, va, np.where(s == 1.0, vb, curve))
+
+
+def tcb(values: Float64s, place: Place, times: Float64s, parameters: Float64s) -> Float64s:
+    """Return the Kochanek-Bartels curve with time-scaled tangents and ease; `parameters` (K, 5), see tracks.Tcb."""
+    incoming, outgoing = _tcb_tangents(values, times, parameters)
+    a, b = place.key, place.key + 1
+    u = ease(place, parameters)[:, None]
+    u2, u3 = u * u, u * u * u
+    curve = (
+        (2.0 * u3 - 3.0 * u2 + 1.0) * values[a]
+        + (u3 - 2.0 * u2 + u) * outgoing[a]
+        + (u3 - u2) * incoming[b]
+        + (3.0 * u2 - 2.0 * u3) * values[b]
+    )
+    return np.where(u == 0.0, values[a], np.where(u == 1.0, values[b], curve))
+
+
+def ease(place: Place, parameters: Float64s) -> Float64s:
+    """Return the eased fraction (F,): parabola, line, parabola; ease out of the key before, ease in of the next."""
+    start, end = parameters[place.key, 4], parameters[place.key + 1, 3]
+    total = start + end
+    scale = np.where(total > 1.0, total, 1.0)
+    start, end = start / scale, end / scale
+    k = 1.0 / (2.0 - start - end)
+    s = place.fraction
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rising = k / start * s * s
+        falling = 1.0 - k / end * (1.0 - s) * (1.0 - s)
+    middle = k * (2.0 * s - start)
+    eased = np.where(s < start, rising, np.where(s > 1.0 - end, falling, middle))
+    return np.where(total == 0.0, s, np.clip(eased, 0.0, 1.0))
+
+
+def slerp(values: Float64s, place: Place, fraction: Float64s) -> Float64s:
+    """Return unit quaternions (F, 4) between keys, the shorter way, exact on the keys."""
+    a, b = values[place.key], values[place.key + 1]
+    cosine = np.einsum("ij,ij->i", a, b)
+    b = np.where(cosine[:, None] < 0.0, -b, b)
+    angle = np.arctan2(np.linalg.norm(b - a * np.abs(cosine)[:, None], axis=1), np.abs(cosine))
+    sine = np.sin(angle)
+    near = sine < 1e-9  # noqa: PLR2004 - so near that the chord is the arc in binary64
+    safe = np.where(near, 1.0, sine)
+    weight_a = np.where(near, 1.0 - fraction, np.sin((1.0 - fraction) * angle) / safe)
+    weight_b = np.where(near, fraction, np.sin(fraction * angle) / safe)
+    turned = weight_a[:, None] * a + weight_b[:, None] * b
+    s = fraction[:, None]
+    return np.where(s == 0.0, values[place.key], np.where(s == 1.0, values[place.key + 1], turned))
+
+
+def _length(stored: Float64s) -> Float64s:
+    return np.where(stored < 0.0, _UNSET_LENGTH, np.minimum(stored, 1.0))
+
+
+def _parameter(s: Float64s, near_a: Float64s, near_b: Float64s) -> Float64s:
+    """Return u in [0, 1] with x(u) = s on the cubic 0, near_a, near_b, 1; Newton steps kept inside a shrinking bracket."""
+    u = s.copy()
+    if (np.abs(near_a - _UNSET_LENGTH) < 1e-7).all() and (np.abs(near_b + _UNSET_LENGTH - 1.0) < 1e-7).all():  # noqa: PLR2004 - float32 thirds
+        return u
+    low, high = np.zeros_like(u), np.ones_like(u)
+    for _ in range(_NEWTON_STEPS):
+        w = 1.0 - u
+        error = 3.0 * w * w * u * near_a + 3.0 * w * u * u * near_b + u * u * u - s
+        slope = 3.0 * w * w * near_a + 6.0 * w * u * (near_b - near_a) + 3.0 * u * u * (1.0 - near_b)
+        low, high = np.where(error < 0.0, u, low), np.where(error > 0.0, u, high)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            newton = u - error / slope
+        better = np.where((newton > low) & (newton < high), newton, 0.5 * (low + high))
+        if np.array_equal(better, u):
+            break
+        u = np.where(error == 0.0, u, better)
+    return u
+
+
+def _tcb_tangents(values: Float64s, times: Float64s, parameters: Float64s) -> tuple[Float64s, Float64s]:
+    """Return (incoming, outgoing) tangents of every key, (K, size), for a segment scaled to unit time.
+
+    The end keys take theirs from the neighbour's; two keys make a straight line scaled by 1 - tension.
+    """
+    tension, continuity, bias = (parameters[:, column, None] for column in range(3))
+    incoming, outgoing = np.zeros_like(values), np.zeros_like(values)
+    chords, spans = np.diff(values, axis=0), np.diff(times)
+    if len(values) > 2:  # noqa: PLR2004 - with an inner key
+        before, after = chords[:-1], chords[1:]
+        share = 2.0 / (spans[:-1] + spans[1:])
+        t, c, b = tension[1:-1], continuity[1:-1], bias[1:-1]
+        half = 0.5 * (1.0 - t)
+        incoming[1:-1] = (half * (1.0 - c) * (1.0 + b) * before + half * (1.0 + c) * (1.0 - b) * after) * (share * spans[:-1])[
+            :, None
+        ]
+        outgoing[1:-1] = (half * (1.0 + c) * (1.0 + b) * before + half * (1.0 - c) * (1.0 - b) * after) * (share * spans[1:])[
+            :, None
+        ]
+        outgoing[0] = (1.0 - tension[0]) * (1.5 * chords[0] - 0.5 * incoming[1])
+        incoming[-1] = (1.0 - tension[-1]) * (1.5 * chords[-1] - 0.5 * outgoing[-2])
+    else:
+        outgoing[0] = (1.0 - tension[0]) * chords[0]
+        incoming[-1] = (1.0 - tension[-1]) * chords[0]
+    return incoming, outgoing
