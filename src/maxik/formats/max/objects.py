@@ -1,0 +1,103 @@
+"""The object graph of the Scene stream: objects by index, their classes, their references (max-format.md 2, 3).
+
+Objects are found once; their chunks are looked at only when asked for, so that meshes cost nothing.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import cached_property
+
+from maxik.formats.max.chunks import Chunk, children, text
+from maxik.formats.max.classes import DERIVED_OBJECTS, ClassEntry, ClassId
+from maxik.formats.max.container import Stream
+
+_REFERENCE_LIST, _REFERENCE_MAP = 0x2034, 0x2035
+_UNKNOWN = ClassEntry(ClassId(0, 0, 0), "unknown class")
+
+
+def read_classes(stream: Stream) -> tuple[ClassEntry, ...]:
+    """Return the class table of the ClassDirectory3 stream."""
+    entries = []
+    for chunk in children(stream):
+        ident, name = ClassId(0, 0, 0), ""
+        for part in children(stream, chunk.start, chunk.end) if chunk.is_container else ():
+            if part.id == 0x2060 and part.end - part.start >= 16:  # noqa: PLR2004 - max-format.md 2
+                _, a, b, super_id = struct.unpack_from("<iIII", stream.data, part.start)
+                ident = ClassId(super_id, a, b)
+            elif part.id == 0x2042:  # noqa: PLR2004 - max-format.md 2
+                name = text(stream, part)
+        entries.append(ClassEntry(ident, name))
+    return tuple(entries)
+
+
+class Objects:
+    """The objects of a Scene stream. An index is an object's place in the file."""
+
+    def __init__(self, stream: Stream, classes: tuple[ClassEntry, ...]) -> None:
+        self.stream = stream
+        self._classes = classes
+        roots = list(children(stream))
+        if len(roots) != 1 or not roots[0].is_container:
+            message = "the Scene stream does not hold one root chunk"
+            raise stream.error(message, 0)
+        self.root_id = roots[0].id
+        self._objects = list(children(stream, roots[0].start, roots[0].end))
+        self._parts: dict[int, dict[int, Chunk]] = {}
+        self._references: dict[int, dict[int, int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def class_of(self, index: int) -> ClassEntry:
+        """Return an object's class; a class index outside the table gives "unknown class"."""
+        ident = self._objects[index].id
+        if ident in DERIVED_OBJECTS:
+            return ClassEntry(ClassId(0, ident, 0), DERIVED_OBJECTS[ident])
+        return self._classes[ident] if ident < len(self._classes) else _UNKNOWN
+
+    @cached_property
+    def by_class(self) -> dict[ClassId, list[int]]:
+        """Object indices by class, in file order."""
+        found: dict[ClassId, list[int]] = {}
+        for index in range(len(self._objects)):
+            found.setdefault(self.class_of(index).id, []).append(index)
+        return found
+
+    def chunk_list(self, index: int) -> list[Chunk]:
+        """Return an object's chunks in file order, repeated ones included."""
+        chunk = self._objects[index]
+        return list(children(self.stream, chunk.start, chunk.end)) if chunk.is_container else []
+
+    def parts(self, index: int) -> dict[int, Chunk]:
+        """Return an object's chunks by id; of repeated ids the first."""
+        if index not in self._parts:
+            parts: dict[int, Chunk] = {}
+            for chunk in self.chunk_list(index):
+                parts.setdefault(chunk.id, chunk)
+            self._parts[index] = parts
+        return self._parts[index]
+
+    def bytes_of(self, chunk: Chunk) -> bytes:
+        """Return a chunk's payload."""
+        return self.stream.data[chunk.start : chunk.end]
+
+    def references(self, index: int) -> dict[int, int]:
+        """Return slot -> object index; empty slots and indices outside the file are left out."""
+        if index not in self._references:
+            self._references[index] = self._read_references(index)
+        return self._references[index]
+
+    def _read_references(self, index: int) -> dict[int, int]:
+        parts = self.parts(index)
+        if _REFERENCE_LIST in parts:
+            targets = list(enumerate(self._integers(parts[_REFERENCE_LIST])))
+        elif _REFERENCE_MAP in parts:
+            words = self._integers(parts[_REFERENCE_MAP])[1:]
+            targets = list(zip(words[::2], words[1::2], strict=False))
+        else:
+            return {}
+        return {slot: target for slot, target in targets if 0 <= target < len(self._objects)}
+
+    def _integers(self, chunk: Chunk) -> tuple[int, ...]:
+        return struct.unpack_from(f"<{(chunk.end - chunk.start) // 4}i", self.stream.data, chunk.start)

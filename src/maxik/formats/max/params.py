@@ -1,0 +1,133 @@
+"""ParamBlock2: a class's parameters by id, constant, animated or referring to nodes (max-format.md 6).
+
+Reference slots are not stored: they are counted over the records in file order. A constant takes none, an animated
+parameter one, a reference that is not kept inline always one, a table of references one an element, and an animated
+element of a table one of its own (max-format-spline-ik.md S.4).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from maxik.formats.max.chunks import Chunk
+from maxik.formats.max.objects import Objects
+
+_RECORD_BYTES = {0x000A: 11, 0x000E: 15, 0x100E: 15}
+"""Record chunk ids (Max 3-7, 9-2012, 2013 on) and where the value starts; the flag byte stands just before."""
+_SIZES = {0: 4, 1: 4, 2: 12, 3: 12, 4: 4, 5: 4, 6: 4, 7: 4, 0xC: 4, 0xD: 4, 0x14: 52, 0x17: 16}
+_STRINGS = (8, 9)
+_REFERENCES = (0xE, 0xF, 0x10, 0x11, 0x12)
+_TABLE, _TYPE_MASK = 0x0800, 0x07FF
+_INLINE = 0x01000000
+_CONSTANT, _ANIMATED = 0x40, 0x80
+
+
+@dataclass(frozen=True)
+class Param:
+    """One parameter: its constant `value` as bytes, or the object that its reference slot holds (None when empty)."""
+
+    value: bytes | None
+    target: int | None
+
+
+class Params:
+    """The parameters of one ParamBlock2, by id."""
+
+    def __init__(self, objects: Objects, block: int) -> None:
+        self._objects = objects
+        self._wide = True
+        self._params: dict[int, Param] = {}
+        references = objects.references(block)
+        slot = 0
+        for chunk in objects.chunk_list(block):
+            if chunk.id not in _RECORD_BYTES or chunk.is_container:
+                continue
+            self._wide = chunk.id != 0x000A  # noqa: PLR2004 - strings are 8-bit in that layout
+            ident, value, slots = self._record(chunk)
+            targets = [references.get(slot + step) for step in range(slots)]
+            self._params.setdefault(ident, Param(value, targets[0] if targets else None))
+            slot += slots
+
+    def _record(self, chunk: Chunk) -> tuple[int, bytes | None, int]:
+        """Return a record's parameter id, its constant value, and how many reference slots it takes."""
+        data = self._objects.bytes_of(chunk)
+        start = _RECORD_BYTES[chunk.id]
+        if len(data) < start:
+            message = "a parameter record is cut off"
+            raise self._objects.stream.error(message, chunk.start)
+        ident, kind, flags = struct.unpack_from("<HHI", data)
+        kind, table = kind & _TYPE_MASK, bool(kind & _TABLE)
+        mark, value = data[start - 1], data[start:]
+        if table:
+            return ident, None, self._table_slots(chunk, kind, inline=bool(flags & _INLINE), value=value)
+        if kind in _REFERENCES:
+            return ident, (value if flags & _INLINE else None), (0 if flags & _INLINE else 1)
+        if mark & _CONSTANT:
+            return ident, value, 0
+        return ident, None, 1 if mark & _ANIMATED else 0
+
+    def _table_slots(self, chunk: Chunk, kind: int, *, inline: bool, value: bytes) -> int:
+        if len(value) < 4:  # noqa: PLR2004 - a u32 count
+            return 0
+        (count,) = struct.unpack_from("<I", value)
+        if count > len(value):
+            message = f"a parameter table of {count} elements is longer than its chunk"
+            raise self._objects.stream.error(message, chunk.start)
+        if kind in _REFERENCES and not inline:
+            return int(count)
+        return sum(1 for mark in _element_marks(kind, count, value) if mark & _ANIMATED and not mark & _CONSTANT)
+
+    def __contains__(self, ident: int) -> bool:
+        return ident in self._params
+
+    def number(self, ident: int, default: float = 0.0) -> float:
+        """Return a constant float parameter; `default` when it is absent or animated."""
+        return float(self._unpack(ident, "<f", default))
+
+    def integer(self, ident: int, default: int = 0) -> int:
+        """Return a constant integer, boolean or radio parameter; `default` when it is absent or animated."""
+        return int(self._unpack(ident, "<i", default))
+
+    def string(self, ident: int) -> str:
+        """Return a string parameter, "" when absent: 8-bit text in Max 3-7, UTF-16 later; told by its zero bytes."""
+        param = self._params.get(ident)
+        if param is None or param.value is None or len(param.value) < 4:  # noqa: PLR2004 - a u32 length
+            return ""
+        (length,) = struct.unpack_from("<I", param.value)
+        raw = param.value[4 : 4 + length] if length <= len(param.value) else b""
+        wide = len(raw) > 1 and raw[1] == 0 and self._wide
+        return raw.decode("utf-16-le" if wide else "cp1252", errors="replace").split("\0")[0]
+
+    def target(self, ident: int) -> int | None:
+        """Return the object that the parameter refers to or that animates it; None when there is none."""
+        param = self._params.get(ident)
+        return None if param is None else param.target
+
+    def is_constant(self, ident: int) -> bool:
+        """Tell whether the parameter has a constant value."""
+        param = self._params.get(ident)
+        return param is not None and param.value is not None
+
+    def _unpack(self, ident: int, layout: str, default: float) -> float:
+        param = self._params.get(ident)
+        if param is None or param.value is None or len(param.value) < struct.calcsize(layout):
+            return default
+        value: float = struct.unpack_from(layout, param.value)[0]
+        return value
+
+
+def _element_marks(kind: int, count: int, value: bytes) -> Iterator[int]:
+    """Yield the flag byte of every element of a table."""
+    at = 4
+    for _ in range(count):
+        if at >= len(value):
+            return
+        mark = value[at]
+        yield mark
+        at += 1
+        if kind in _STRINGS and mark & _CONSTANT:
+            at += 4 + struct.unpack_from("<I", value.ljust(at + 4, b"\0"), at)[0]
+        elif mark & _CONSTANT or kind in _REFERENCES:
+            at += _SIZES.get(kind, 4)
