@@ -66,7 +66,7 @@ def _ole_streams(file: str, content: bytes, names: tuple[str, ...]) -> dict[str,
             for name in names:
                 if ole.exists(name):
                     found[name] = ole.openstream(name).read()
-    except Exception as error:  # noqa: BLE001 - olefile raises whatever a damaged table leads to
+    except Exception as error:  # olefile raises whatever a damaged table leads to
         message = f"the OLE container is damaged or cut off: {error or type(error).__name__}"
         raise FileFormatError(message, file=file) from error
     return found
