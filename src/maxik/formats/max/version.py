@@ -27,7 +27,7 @@ def describe(root_id: int, streams: Mapping[str, Stream]) -> dict[str, str]:
         told["version"] = version_name(release or generation or 0)
     if build:
         told["build"] = str(build)
-    saved_as = _word(streams.get("SaveConfigData"), _SAVED_AS)
+    saved_as = _word(streams.get("SaveConfigData"), _SAVED_AS) or (generation if release else None)
     if saved_as:
         told["saved_as"] = version_name(saved_as)
     if generation is None:
