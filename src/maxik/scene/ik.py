@@ -147,10 +147,8 @@ def degenerate_frames(take: LimbTake, solution: LimbTakeSolution) -> dict[str, M
     with np.errstate(divide="ignore", invalid="ignore"):
         ee = goal / distance[:, None]
     longest, shortest = reach(take)
-    causes: dict[str, Mask] = {
-        ZERO_TARGET: np.equal(distance, 0.0),
-        NOT_FINITE: ~np.isfinite(solution.rot_xyz).all(axis=1),
-    }
+    finite = np.isfinite(solution.rot_xyz).all(axis=1)
+    causes: dict[str, Mask] = {ZERO_TARGET: np.equal(distance, 0.0)}
     if take.link_count == 0:
         causes[ANTI_PARALLEL] = np.einsum("ij,ij->i", *np.broadcast_arrays(ee, a0)) < -np.cos(NEAR)
     else:
@@ -159,7 +157,8 @@ def degenerate_frames(take: LimbTake, solution: LimbTakeSolution) -> dict[str, M
         causes[TOO_FAR] = distance > longest + slack
         causes[TOO_NEAR] = distance < shortest - slack
         causes[STRAIGHT] = _preferred_bend(take) < NEAR
-        causes[NOT_FINITE] = causes[NOT_FINITE] | ~np.isfinite(solution.dof_zyx).all(axis=1)
+        finite = finite & np.isfinite(solution.dof_zyx).all(axis=1)
+    causes[NOT_FINITE] = np.logical_not(finite)
     return {cause: np.broadcast_to(mask, take.frames) for cause, mask in causes.items() if mask.any()}
 
 
