@@ -32,6 +32,8 @@ from maxik.scene.tracks import Ticks
 
 CERTIFICATE_FORMAT = "maxik-certificate/1"
 MOST_FRAMES = 1_000_000
+SCALE_NOISE = 1e-5
+"""Relative difference of a scale's components up to which it counts as uniform: real files carry rounding noise."""
 
 Progress = Callable[[int, int], None]
 
@@ -217,9 +219,9 @@ def _chain_entry(baked: BakedScene, motion: ChainMotion) -> dict[str, Any]:
 
 
 def _has_non_uniform_scale(baked: BakedScene, motion: ChainMotion) -> bool:
-    """Tell whether a joint of the chain is scaled non-uniformly: ik.rigid_extension is not settled for that."""
-    scales = [baked.nodes[joint].scale for joint in motion.joints]
-    return any(bool((scale != scale[:, :1]).any()) for scale in scales)
+    """Tell whether a joint of the chain is scaled non-uniformly (beyond noise): ik.rigid_extension is not settled for that."""
+    scales = [baked.nodes[joint].scale.astype(np.float64) for joint in motion.joints]
+    return any(bool((np.ptp(scale, axis=1) > SCALE_NOISE * np.abs(scale).max(axis=1)).any()) for scale in scales)
 
 
 def _outside_keys(baked: BakedScene) -> list[dict[str, Any]]:
