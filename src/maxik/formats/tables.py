@@ -73,7 +73,7 @@ def render_npz(baked: BakedScene, certificate: Mapping[str, Any]) -> bytes:
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
             entry = io.BytesIO()
-            np.lib.format.write_array(entry, np.ascontiguousarray(array), allow_pickle=False)
+            np.lib.format.write_array(entry, array, allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), entry.getvalue(), zipfile.ZIP_DEFLATED)
     return data.getvalue()
 

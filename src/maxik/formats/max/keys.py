@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from maxik.formats.max.chunks import Chunk, children
 from maxik.formats.max.objects import Objects
+from maxik.numerics.float32 import f32
 from maxik.scene.tracks import BezierTrack, KeyedTrack, LinearTrack, Rows, SlerpTrack, Tcb, TcbRotationTrack, TcbTrack
 
 _WRAPPER = 0x7127
@@ -123,7 +124,7 @@ def _bezier(  # noqa: PLR0913, PLR0917 - the parts of a record
 ) -> BezierTrack:
     n = layout.components
     if layout.axis:  # scale keys: where the lengths lie is not known; the default is a third
-        third = tuple((1.0 / 3.0,) * n for _ in times)
+        third = tuple((f32(1.0 / 3.0),) * n for _ in times)
         in_lengths, out_lengths = third, third
     else:
         in_lengths, out_lengths = _rows(records, at + 2 * n, at + 3 * n), _rows(records, at + 3 * n, at + 4 * n)
