@@ -109,9 +109,7 @@ def certify(baked: BakedScene, engine: Engine, notices: Sequence[str] = ()) -> d
         "profile": {
             "name": str(engine.profile),
             "environment": engine.profile.environment,
-            "items": {
-                entry.item: {"candidate": entry.candidate, "status": entry.status} for entry in ledger(engine.profile)
-            },
+            "items": {entry.item: {"candidate": entry.candidate, "status": entry.status} for entry in ledger(engine.profile)},
         },
         "scene": {"file": scene.file, **scene.source, "nodes": len(scene.nodes)},
         "range": {

@@ -47,8 +47,14 @@ def _parser() -> argparse.ArgumentParser:
 
     bake = _command(commands, "bake", _bake, "solve a scene's IK and write its motion")
     bake.add_argument("scene", metavar="SCENE", help="a .max file or a scene JSON file")
-    bake.add_argument("-o", "--output", action="append", required=True, metavar="OUT",
-                      help="output file: .glb, .json, .csv or .npz; may be given several times")
+    bake.add_argument(
+        "-o",
+        "--output",
+        action="append",
+        required=True,
+        metavar="OUT",
+        help="output file: .glb, .json, .csv or .npz; may be given several times",
+    )
     bake.add_argument("--range", metavar="A:B", help="first and last frame, at --fps (default: the scene's range)")
     bake.add_argument("--fps", type=float, metavar="N", help="frames a second to sample (default: the scene's)")
     bake.add_argument("--report", metavar="R.json", help="also write the certificate here")
@@ -79,10 +85,15 @@ def _command(
 
 
 def _engine_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--profile", default="candidate-1", metavar="P",
-                         help="candidate-1, max-2016-x64, with changes as in candidate-1,ITEM=CANDIDATE")
-    command.add_argument("--engine", choices=("kernel", "model"),
-                         help="what evaluates (default: the kernel where it can, else the model)")
+    command.add_argument(
+        "--profile",
+        default="candidate-1",
+        metavar="P",
+        help="candidate-1, max-2016-x64, with changes as in candidate-1,ITEM=CANDIDATE",
+    )
+    command.add_argument(
+        "--engine", choices=("kernel", "model"), help="what evaluates (default: the kernel where it can, else the model)"
+    )
 
 
 def _version(arguments: argparse.Namespace) -> int:

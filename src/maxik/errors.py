@@ -45,13 +45,17 @@ class MaxikError(Exception):
         place = self.file or ""
         if self.line is not None:
             place = f"{place}:{self.line}"
-        where = [part for part in (
-            place,
-            f"node {self.node!r}" if self.node is not None else "",
-            f"tick {self.tick}" if self.tick is not None else "",
-            f"stream {self.stream}" if self.stream is not None else "",
-            f"offset {self.offset:#x}" if self.offset is not None else "",
-        ) if part]
+        where = [
+            part
+            for part in (
+                place,
+                f"node {self.node!r}" if self.node is not None else "",
+                f"tick {self.tick}" if self.tick is not None else "",
+                f"stream {self.stream}" if self.stream is not None else "",
+                f"offset {self.offset:#x}" if self.offset is not None else "",
+            )
+            if part
+        ]
         text = ": ".join([", ".join(where), self.what] if where else [self.what])
         if self.hint:
             text = f"{text} ({self.hint})"

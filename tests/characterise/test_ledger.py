@@ -107,9 +107,7 @@ def test_every_item_has_a_status_and_evidence() -> None:
 
 
 def test_nothing_is_pinned_but_what_this_suite_matches() -> None:
-    pinned = {
-        name: {entry.item for entry in ledger(profile) if entry.status == "pinned"} for name, profile in PROFILES.items()
-    }
+    pinned = {name: {entry.item for entry in ledger(profile) if entry.status == "pinned"} for name, profile in PROFILES.items()}
     assert pinned["candidate-1"] == {CRT}
     assert pinned["max-2016-x64"] <= {CRT, *PINNED_BY_BONE_1}
 

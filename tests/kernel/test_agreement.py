@@ -16,9 +16,7 @@ from maxik.profile import PROFILES
 pytestmark = pytest.mark.skipif(not is_built(), reason="the compiled kernel is not there")
 
 A_BATCH = 50
-problems = st.lists(
-    st.tuples(st.sampled_from(sorted(KINDS)), st.integers(0, 2**32 - 1)), min_size=A_BATCH, max_size=A_BATCH
-)
+problems = st.lists(st.tuples(st.sampled_from(sorted(KINDS)), st.integers(0, 2**32 - 1)), min_size=A_BATCH, max_size=A_BATCH)
 many = settings(deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
 
 

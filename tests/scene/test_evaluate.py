@@ -55,12 +55,12 @@ def world_in_binary64(baked: BakedScene, index: int, frame: int) -> np.ndarray:
         motion = baked.nodes[at]
 
         def row(array: Float32s) -> np.ndarray:
-            return array[frame if len(array) > 1 else 0].astype(np.float64)
+            return np.array(array[frame if len(array) > 1 else 0], np.float64)
 
         assert motion.euler is not None
         world = world @ local_matrix(row(motion.position), row(motion.euler), row(motion.scale), row(motion.scale_axis))
         at = baked.scene.nodes[at].parent
-    return world
+    return np.array(world)
 
 
 def miss(baked: BakedScene, end: int, goal: int, frame: int) -> float:

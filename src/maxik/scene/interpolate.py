@@ -51,7 +51,7 @@ def linear(values: Float64s, place: Place) -> Float64s:
     """Return the straight line between keys, exact on both."""
     a, b = values[place.key], values[place.key + 1]
     s = place.fraction[:, None]
-    return np.where(s == 1.0, b, a + (b - a) * s)
+    return np.where(s == 0.0, a, np.where(s == 1.0, b, a + (b - a) * s))
 
 
 def hold(values: Float64s, place: Place) -> Float64s:
@@ -60,10 +60,11 @@ def hold(values: Float64s, place: Place) -> Float64s:
 
 
 def bezier(values: Float64s, place: Place, handles: Handles, in_types: Ints, out_types: Ints) -> Float64s:
-    """Return the Bezier curve between keys a and b: control points (0, va), (la*dt, va + outa*la*dt), (dt - lb*dt, vb + inb*lb*dt), (dt, vb).
+    """Return the Bezier curve between keys a and b.
 
-    Solves the time for the curve's parameter, then takes the value. A linear side takes the segment's slope instead of
-    its stored tangent; a step holds the value of the key before.
+    Its control points are (0, va), (la*dt, va + outa*la*dt), (dt - lb*dt, vb + inb*lb*dt), (dt, vb). Solves the time for
+    the curve's parameter, then takes the value. A linear side takes the segment's slope instead of its stored tangent;
+    a step holds the value of the key before.
     """
     a, b = place.key, place.key + 1
     va, vb = values[a], values[b]
