@@ -63,9 +63,7 @@ def solve(library: Path, environment: str, swivel: int) -> bytes:
 
 def build(environment: str, flags: list[str], out: Path) -> Path:
     assert CC is not None
-    subprocess.run(  # noqa: S603 - the C compiler
-        [CC, *flags, "-shared", "-fPIC", str(KERNEL / f"unit_{environment}.c"), "-o", str(out), "-lm"], check=True
-    )
+    subprocess.run([CC, *flags, "-shared", "-fPIC", str(KERNEL / f"unit_{environment}.c"), "-o", str(out), "-lm"], check=True)
     return out
 
 
