@@ -12,7 +12,7 @@ from maxik.profile import CoreProfile
 
 ENGINE_NAMES = ("kernel", "model")
 
-NO_KERNEL = "the compiled kernel is not there; the model, slower by a factor of thousands, gives the same bits"
+NO_KERNEL = "the compiled kernel is not there; the model, several hundred times slower, gives the same bits"
 
 
 def make_engine(name: str | None, profile: CoreProfile) -> tuple[Engine, tuple[str, ...]]:
