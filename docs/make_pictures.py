@@ -14,7 +14,7 @@ from maxik.scene.motion import BakedScene
 
 HERE = Path(__file__).resolve().parent
 POSES = range(0, 31, 5)
-SPREAD = 46.0
+SPREAD = 48.0
 """Extra distance between poses, cm, so that they do not overlap."""
 COLOURS = {"IK Chain L Leg": "#1f6fb4", "IK Chain R Leg": "#e08214", "IK Chain R Arm": "#2a9d5c"}
 LABELS = {
@@ -23,6 +23,8 @@ LABELS = {
     "IK Chain R Arm": "right arm, keyed swivel",
 }
 GREY = "#8a919c"
+HEAD = "Bone HeadNub"
+"""The top of the head, which is drawn as a circle."""
 
 
 def point(baked: BakedScene, node: int, frame: int) -> tuple[float, float]:
@@ -36,7 +38,7 @@ def draw_pose(axes: Axes, baked: BakedScene, frame: int, shift: float) -> None:
     """Draw bones as lines, solved limbs thick and coloured, goals as crosses."""
     nodes = baked.scene.nodes
     for index, node in enumerate(nodes):
-        if node.object_class != "Bone" or node.parent is None:
+        if node.object_class != "Bone" or node.parent is None or node.name == HEAD:
             continue
         (x0, z0), (x1, z1) = point(baked, node.parent, frame), point(baked, index, frame)
         solved = baked.nodes[node.parent].solved_by
@@ -48,7 +50,7 @@ def draw_pose(axes: Axes, baked: BakedScene, frame: int, shift: float) -> None:
         chain = baked.scene.chains[motion.chain]
         x, z = point(baked, chain.goal, frame)
         axes.plot(x + shift, z, marker="+", color="#c1121f", markersize=9, markeredgewidth=1.8, zorder=5)
-    head = next(index for index, node in enumerate(nodes) if node.name == "Bone HeadNub")
+    head = next(index for index, node in enumerate(nodes) if node.name == HEAD)
     x, z = point(baked, head, frame)
     axes.add_patch(Circle((x + shift, z - 11.0), 9.5, facecolor="white", edgecolor=GREY, linewidth=2.2, zorder=4))
 

@@ -2,7 +2,8 @@
 
 Centimetres, Z up, facing -Y, left is +X. Two strides of one second at 30 frames a second. The right leg has a constant
 swivel angle, the left leg a VH target before the knee, the right arm a keyed swivel angle. Every bone's x axis points
-to its child; knees and elbows bend about the local z axis. Run it from anywhere: python examples/make_walk.py
+to its child; knees and elbows bend about the local z axis. Numbers are rounded to decimals, so that every computer
+writes the same file. Run it from anywhere: python examples/make_walk.py
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ Curve = Callable[[float], float]
 
 FRAME_RATE, FRAMES = 30.0, 60
 TICKS_PER_STRIDE = 4800
-KEY_EVERY = 4
-"""Frames between keys."""
+KEY_EVERY = 3
+"""Frames between keys; half a stride is a whole number of them, so that strides and sides repeat."""
 
-STRIDE = 86.0
-HIP_HEIGHT, ANKLE_HEIGHT = 88.5, 8.0
+STRIDE = 78.0
+HIP_HEIGHT, ANKLE_HEIGHT = 90.6, 8.0
 HIP_SIDE, SHOULDER_SIDE = 9.0, 18.0
 THIGH, SHIN, UPPER_ARM, FOREARM = 44.0, 42.0, 28.0, 25.0
 GIMBAL = 1e-6
@@ -42,9 +43,14 @@ LEFT, RIGHT = 1.0, -1.0
 DOWN, UP, FORWARD = (0.0, 0.0, -1.0), (0.0, 0.0, 1.0), (0.0, -1.0, 0.0)
 
 
+def decimal(value: float, places: int = 6) -> float:
+    """Return a float32 near a short decimal: the last bits of sines differ between C libraries; -0 becomes 0."""
+    return f32(round(float(value), places) + 0.0)
+
+
 def constant(*values: float) -> ConstantTrack:
     """Return a track that never changes."""
-    return ConstantTrack(tuple(f32(value) for value in values))
+    return ConstantTrack(tuple(decimal(value) for value in values))
 
 
 KEY_TIMES = tuple(frame * 160 for frame in range(0, FRAMES + 1, KEY_EVERY))
@@ -65,9 +71,9 @@ def bezier(values: Sequence[float], slopes: Sequence[float]) -> BezierTrack:
     custom = (5,) * len(times)
     return BezierTrack(
         times=times,
-        values=tuple((f32(value),) for value in values),
-        in_tangents=tuple((f32(-slope),) for slope in slopes),
-        out_tangents=tuple((f32(slope),) for slope in slopes),
+        values=tuple((decimal(value),) for value in values),
+        in_tangents=tuple((decimal(-slope, 9),) for slope in slopes),
+        out_tangents=tuple((decimal(slope, 9),) for slope in slopes),
         in_lengths=third,
         out_lengths=third,
         in_types=custom,
@@ -115,9 +121,9 @@ class Rig:
         """Add a node whose axes at rest are `rest` in world space, unless `turned` replaces its rotation."""
         above = np.eye(3) if parent is None else self.rest[parent]
         rows = above if rest is None else rest
-        angles = [f32(angle) for angle in euler(rows @ above.T)]
-        x, y, z = (ConstantTrack((angle,)) for angle in angles)
-        joint = Joint(ConstantTrack(tuple(angles))) if is_joint else None
+        angles = euler(rows @ above.T)
+        x, y, z = (constant(angle) for angle in angles)
+        joint = Joint(constant(*angles)) if is_joint else None
         rotation = turned or EulerRotation(x, y, z)
         transform = Transform(position, rotation, constant(1.0, 1.0, 1.0), constant(0.0, 0.0, 0.0, 1.0))
         controller = "IKControl" if is_joint else "Position/Rotation/Scale"
@@ -164,6 +170,12 @@ def foot_pitch(stride: float) -> float:
     return float(np.radians(26.0 * np.cos(0.5 * np.pi * min(1.0, 1.6 * through)) - 10.0 * np.sin(np.pi * through) ** 2))
 
 
+def toe_lift(stride: float) -> float:
+    """Return how far the toes are turned up against the foot, radians: they stay flat while the heel rises."""
+    through = max(0.0, (stride % 1.0 - STANCE) / (1.0 - STANCE))
+    return max(0.0, foot_pitch(stride)) * (1.0 - through) ** 2
+
+
 def body_forward(stride: float) -> float:
     """Return how far forward the pelvis is, cm."""
     return STRIDE * stride
@@ -201,8 +213,11 @@ def add_leg(rig: Rig, pelvis: int, side: float, phase: float) -> Chain:
     thigh = rig.add(f"Bone {letter} Thigh", pelvis, constant(side * HIP_SIDE, 0.0, -4.0), rest=thigh_rest, is_joint=True)
     shin = rig.add(f"Bone {letter} Shin", thigh, constant(THIGH, 0.0, 0.0), rest=shin_rest, is_joint=True)
     foot = rig.add(f"Bone {letter} Foot", shin, constant(SHIN, 0.0, 0.0), rest=foot_rest, is_joint=True)
-    toe = rig.add(f"Bone {letter} Toe", foot, constant(15.0, 0.0, 0.0), rest=axes(FORWARD, hinge))
-    rig.add(f"Bone {letter} ToeNub", toe, constant(7.0, 0.0, 0.0), rest=axes(FORWARD, hinge))
+    toe_rest = axes(FORWARD, hinge)
+    x, y, z = euler(toe_rest @ foot_rest.T)
+    lifted = EulerRotation(constant(x), constant(y), keyed(lambda s: z - toe_lift(s + phase)))
+    toe = rig.add(f"Bone {letter} Toe", foot, constant(15.0, 0.0, 0.0), rest=toe_rest, turned=lifted)
+    rig.add(f"Bone {letter} ToeNub", toe, constant(7.0, 0.0, 0.0), rest=toe_rest)
     control = rig.add(
         f"Foot {letter} Control",
         None,
@@ -261,7 +276,7 @@ def add_arms(rig: Rig, pelvis: int, chest: int) -> Chain:
                 start=upper,
                 end=hand,
                 goal=goal,
-                swivel=keyed(lambda s: 0.25 + swing(0.2, 0.0)(s)),
+                swivel=keyed(lambda s: -0.25 - swing(0.2)(s)),
                 swivel_parent="start-joint",
                 vh_target=None,
                 enabled=constant(1.0),

@@ -103,8 +103,57 @@ def test_the_example_of_the_documentation_loads(tmp_path: Path) -> None:
     assert bake_scene(scene)[1]["chains"][0]["frames_solved"] == 31
 
 
+def read_changed(path: str, value: object, folder: Path) -> Scene:
+    """Read a good scene with one value replaced; the path is like nodes.1.parent."""
+    data: Any = minimal()
+    at = data
+    *parents, last = path.split(".")
+    for key in parents:
+        at = at[int(key)] if key.isdigit() else at[key]
+    at[int(last) if last.isdigit() else last] = value
+    file = folder / "x.scene.json"
+    file.write_text(json.dumps(data), encoding="utf-8")
+    return read_scene_json(file)
+
+
+def test_degrees_are_taken_for_constants_and_for_whole_keyed_tracks(tmp_path: Path) -> None:
+    quarter, half = (float(np.float32(angle)) for angle in (math.pi / 2, math.pi))
+    assert read_changed("chains.0.swivel", {"degrees": 90}, tmp_path).chains[0].swivel == t.ConstantTrack((quarter,))
+    lines = {"degrees": {"keys": "linear", "times": [0, 160], "values": [90, [180]]}}
+    joined = {"degrees": {"components": [90, 180, lines["degrees"]]}}
+    lines_in_radians = t.LinearTrack((0, 160), ((quarter,), (half,)))
+    rotation = read_changed("nodes.1.rotation", {"x": lines}, tmp_path).nodes[1].transform.rotation
+    assert rotation == EulerRotation(lines_in_radians, t.ConstantTrack((0.0,)), t.ConstantTrack((0.0,)))
+    joint = read_changed("nodes.1.joint", {"preferred": joined}, tmp_path).nodes[1].joint
+    assert joint is not None
+    assert joint.preferred == t.ComponentsTrack((t.ConstantTrack((quarter,)), t.ConstantTrack((half,)), lines_in_radians))
+
+
+def test_degrees_turn_tangents_but_not_handle_lengths(tmp_path: Path) -> None:
+    keys = {"keys": "bezier", "times": [0], "in_types": [5], "out_types": [5], "values": [[180]]}
+    rows = {"in_tangents": [[-180]], "out_tangents": [[90]], "in_lengths": [[0.25]], "out_lengths": [[-1]]}
+    swivel = read_changed("chains.0.swivel", {"degrees": keys | rows}, tmp_path).chains[0].swivel
+    pi = float(np.float32(math.pi))
+    assert swivel == t.BezierTrack((0,), ((pi,),), ((-pi,),), ((pi / 2,),), ((0.25,),), ((-1.0,),), (5,), (5,))
+
+
+def test_bit_patterns_and_parents_by_name_are_read(tmp_path: Path) -> None:
+    position = read_changed("nodes.1.position", ["3f800000", "80000000", 0.1], tmp_path).nodes[1].transform.position
+    assert position.at(np.array([0])).tobytes() == np.array([1.0, -0.0, 0.1], np.float32).tobytes()
+    assert read_changed("nodes.3.parent", "upper arm", tmp_path).nodes[3].parent == 1
+
+
+def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
+    node = read_changed("nodes.0", {"name": "bare"}, tmp_path).nodes[0]
+    zero, ones, no_turn = ((0.0,) * 3, (1.0,) * 3, (0.0, 0.0, 0.0, 1.0))
+    assert (node.parent, node.joint, node.object_class) == (None, None, "")
+    assert node.transform.position == t.ConstantTrack(zero)
+    assert node.transform.rotation == QuatRotation(t.ConstantTrack(no_turn))
+    assert (node.transform.scale, node.transform.scale_axis) == (t.ConstantTrack(ones), t.ConstantTrack(no_turn))
+
+
 def minimal() -> dict[str, Any]:
-    return json.loads(dumps_scene(limb_scene()))  # type: ignore[no-any-return]
+    return json.loads(dumps_scene(with_chain(limb_scene(), swivel=TRACKS["bezier"])))  # type: ignore[no-any-return]
 
 
 MISTAKES: list[tuple[str, Any, str]] = [
@@ -121,6 +170,20 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("nodes.1.position", {"keys": "wobbly"}, r"nodes\[1\].position.keys: one of linear"),
     ("nodes.1.position", {"keys": "linear", "times": [5, 5], "values": [[0, 0, 0]] * 2}, r"nodes\[1\].position: key times"),
     ("nodes.1.position", {"keys": "linear", "times": [0, 5]}, r"nodes\[1\].position: 'values' is missing"),
+    ("nodes.1.position", [1, 2, math.nan], r"nodes\[1\].position\[2\]: a finite number"),
+    ("nodes.1.position", [1, 2, 10**400], r"nodes\[1\].position\[2\]: a finite number"),
+    ("nodes.1.position", [1, True, 2], r"nodes\[1\].position\[1\]: a number"),
+    ("nodes.1.position", {"keys": []}, r"nodes\[1\].position.keys: one of linear"),
+    ("nodes.1.position", {"degrees": [1, 2, 3]}, r"nodes\[1\].position: degrees are for angles"),
+    ("nodes.1.position", {"keys": "slerp", "times": [0], "values": [[0, 0, 1]]}, r"nodes\[1\].position.keys: slerp keys"),
+    ("nodes.1.position", {"components": [1, 2]}, r"nodes\[1\].position.components: 3 tracks"),
+    ("nodes.1.psition", [1, 2, 3], r"nodes\[1\]: 'psition' is no key here"),
+    ("nodes.1.joint.prefered", [1, 2, 3], r"nodes\[1\].joint: 'prefered' is no key here"),
+    ("chains.0.swivel", {"keys": "tcb", "times": [0], "values": [0], "tcb": []}, r"chains\[0\].swivel.tcb: 1 entries"),
+    ("chains.0.swivel", {"keys": "step", "times": [0], "values": [0], "tcb": []}, r"chains\[0\].swivel: 'tcb' is no key"),
+    ("chains.0.goal", 5, r"chains\[0\].goal: there is no node 5"),
+    ("chains.0.swivel_parent", [], r"chains\[0\].swivel_parent"),
+    ("nodes.1.rotation", {"degrees": {"degrees": 1}}, r"nodes\[1\].rotation.degrees: degrees"),
     ("nodes.1.rotation", {"x": "no"}, r"nodes\[1\].rotation.x"),
     ("chains.0.start", None, r"chains\[0\].start: a whole number"),
     ("chains.0.swivel_parent", "moon", r"chains\[0\].swivel_parent"),
@@ -130,22 +193,21 @@ MISTAKES: list[tuple[str, Any, str]] = [
 
 @pytest.mark.parametrize(("path", "value", "message"), MISTAKES)
 def test_a_mistake_is_named_by_its_path(path: str, value: object, message: str, tmp_path: Path) -> None:
-    data: Any = minimal()
-    at = data
-    *parents, last = path.split(".")
-    for key in parents:
-        at = at[int(key)] if key.isdigit() else at[key]
-    at[last] = value
-    file = tmp_path / "x.scene.json"
-    file.write_text(json.dumps(data), encoding="utf-8")
     with pytest.raises(FileFormatError, match=message) as caught:
-        read_scene_json(file)
-    assert str(caught.value).startswith(str(file))
+        read_changed(path, value, tmp_path)
+    assert str(caught.value).startswith(str(tmp_path / "x.scene.json"))
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("content", "message"), [(b"{\n  oops", "is not JSON"), (b"\xff{", "UTF-8"), (b"[" * 100000, "nested|JSON")]
+    ("content", "message"),
+    [
+        (b"{\n  oops", "x.scene.json:2: is not JSON"),
+        (b"\xff{", "UTF-8"),
+        (b"[" * 100000, "nested|JSON"),
+        (b"[" + b"1" * 5000 + b"]", "too many digits"),
+        (b"[1]", "the format is not"),
+    ],
 )
 def test_a_file_that_is_no_json(content: bytes, message: str, tmp_path: Path) -> None:
     path = tmp_path / "x.scene.json"
@@ -162,3 +224,26 @@ def test_a_name_that_two_nodes_have_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps(data), encoding="utf-8")
     with pytest.raises(FileFormatError, match=r"chains\[0\].start: 2 nodes are called 'twin'; use the index"):
         read_scene_json(path)
+
+
+WEIRD: list[Any] = [None, True, -1, 10**30, 1e300, "", "nan", "7fc00000", [], [[]], {}, {"keys": []}, {"degrees": []}]
+
+
+def places(data: object, path: str = "") -> list[str]:
+    """Return the path of every value in JSON data."""
+    steps = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    return [found for key, value in steps for here in (f"{path}.{key}".lstrip("."),) for found in (here, *places(value, here))]
+
+
+def test_any_value_anywhere_is_read_or_refused_in_one_line(tmp_path: Path) -> None:
+    outcomes = {"read": 0, "refused": 0}
+    for path in places(minimal()):
+        for value in WEIRD:
+            try:
+                read_changed(path, value, tmp_path)
+            except FileFormatError as error:
+                assert "\n" not in str(error)  # noqa: PT017 - either outcome is right
+                outcomes["refused"] += 1
+            else:
+                outcomes["read"] += 1
+    assert min(outcomes.values()) > 0

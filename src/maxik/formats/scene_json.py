@@ -1,14 +1,15 @@
 """Scene JSON, format "maxik-scene/1": a Scene as text, exact to the float32 bit (docs/scene-json.md).
 
-Numbers are the shortest decimals that round-trip float32; a reader also takes bit patterns of 8 hex digits. What has
-its default may be left out. A mistake is a FileFormatError with the JSON path of the value, such as
-nodes[3].rotation.x.
+Numbers are the shortest decimals that round-trip float32; a reader also takes bit patterns of 8 hex digits, and
+degrees for angles. What has its default may be left out. A mistake, a misspelt key too, is a FileFormatError with the
+JSON path of the value, such as nodes[3].rotation.x.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -33,7 +34,11 @@ _KEYED: Mapping[str, type[t.KeyedTrack]] = {
     "tcb-rotation": t.TcbRotationTrack,
 }
 _KEYED_NAMES = {kind: name for name, kind in _KEYED.items()}
+_QUATERNION_KEYS = ("slerp", "tcb-rotation")
+_IN_UNITS_OF_THE_VALUE = ("values", "in_tangents", "out_tangents")
 _SWIVEL_PARENTS = ("start-joint", "goal")
+_SCENE_KEYS = ("format", "frame_rate", "range", "units", "nodes", "chains", "notices", "source")
+_NODE_KEYS = ("name", "parent", "position", "rotation", "scale", "scale_axis", "object_class", "controller_class", "joint")
 
 
 # ---- writing ----
@@ -139,14 +144,21 @@ def read_scene_json(path: str | Path) -> Scene:
         message = "is not UTF-8 text"
         raise FileFormatError(message, file=file, offset=error.start) from error
     try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        message = f"is not JSON: {error.msg}"
-        raise FileFormatError(message, file=file, line=error.lineno) from error
+        return _scene(_At(file, "", _json(file, text)))
     except RecursionError as error:
         message = "is nested too deep"
         raise FileFormatError(message, file=file) from error
-    return _scene(_At(file, "", data))
+
+
+def _json(file: str, text: str) -> object:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        message = f"is not JSON: {error.msg}"
+        raise FileFormatError(message, file=file, line=error.lineno) from error
+    except ValueError as error:
+        message = "holds a whole number with too many digits"
+        raise FileFormatError(message, file=file) from error
 
 
 @dataclass(frozen=True)
@@ -171,6 +183,15 @@ class _At:
             self.fail(f"{key!r} is missing")
         return _At(self.file, f"{self.path}.{key}".lstrip("."), self.value[key])
 
+    def only(self, keys: Sequence[str]) -> _At:
+        """Return this object, refusing keys that nothing reads: a misspelt one would be lost in silence."""
+        if not isinstance(self.value, dict):
+            self.fail("an object is expected")
+        for key in self.value:
+            if key not in keys:
+                self.fail(f"{key!r} is no key here; there are {', '.join(keys)}")
+        return self
+
     def items(self) -> list[_At]:
         if not isinstance(self.value, list):
             self.fail("a list is expected")
@@ -187,8 +208,10 @@ class _At:
         return self.value
 
     def plain_number(self) -> float:
-        if isinstance(self.value, bool) or not isinstance(self.value, (int, float)) or not math.isfinite(self.value):
+        if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
             self.fail("a number is expected")
+        if not abs(self.value) <= sys.float_info.max:  # a NaN too
+            self.fail("a finite number is expected")
         return float(self.value)
 
     def number(self) -> float:
@@ -198,16 +221,27 @@ class _At:
                 return from_hex(self.value)
             except ValueError as error:
                 self.fail(str(error))
-        value = f32(self.plain_number())
+        return self._rounded(self.plain_number())
+
+    def degrees(self) -> float:
+        """Return the float32 radians of a number of degrees."""
+        return self._rounded(math.radians(self.plain_number()))
+
+    def _rounded(self, number: float) -> float:
+        value = f32(number)
         if not math.isfinite(value):
             self.fail("the number does not fit float32")
         return value
 
 
+_Read = Callable[[_At], float]
+
+
 def _scene(at: _At) -> Scene:
     if not at.has("format") or at.get("format").value != FORMAT:
         at.fail(f"the format is not {FORMAT!r}")
-    units = at.get("units") if at.has("units") else None
+    at.only(_SCENE_KEYS)
+    units = at.get("units").only(("name", "metres")) if at.has("units") else None
     span = [entry.integer() for entry in at.get("range").items()] if at.has("range") else [0, 0]
     if len(span) != 2 or span[0] > span[1]:  # noqa: PLR2004 - first and last
         at.get("range").fail("first and last tick are expected, in order")
@@ -249,15 +283,16 @@ def _source(at: _At) -> dict[str, str]:
 
 
 def _node(at: _At, names: Sequence[str]) -> Node:
+    at.only(_NODE_KEYS)
     joint = None
     if at.has("joint"):
-        entry = at.get("joint")
+        entry = at.get("joint").only(_field_names(Joint))
         initial = None
         if entry.has("initial_position"):
             x, y, z = _row(entry.get("initial_position"), 3)
             initial = (x, y, z)
         joint = Joint(
-            preferred=_track(entry.get("preferred"), 3),
+            preferred=_track(entry.get("preferred"), 3, angles=True),
             initial_position=initial,
             inactive_axes=_optional_text(entry, "inactive_axes"),
             limited_axes=_optional_text(entry, "limited_axes"),
@@ -279,11 +314,12 @@ def _node(at: _At, names: Sequence[str]) -> Node:
 
 def _rotation(at: _At) -> EulerRotation | QuatRotation:
     if isinstance(at.value, dict) and "quaternion" in at.value:
-        return QuatRotation(_track(at.get("quaternion"), 4))
+        return QuatRotation(_track(at.only(("quaternion",)).get("quaternion"), 4))
     if isinstance(at.value, dict) and any(axis in at.value for axis in "xyz"):
-        x, y, z = (_optional_track(at, axis, (0.0,)) for axis in "xyz")
+        at.only(("x", "y", "z", "axis_order"))
+        x, y, z = (_optional_track(at, axis, (0.0,), angles=True) for axis in "xyz")
         return EulerRotation(x, y, z, at.get("axis_order").integer() if at.has("axis_order") else 0)
-    constant = _track(at, 3)
+    constant = _track(at, 3, angles=True)
     if not isinstance(constant, t.ConstantTrack):
         at.fail("three angles, or an object with x, y, z or with quaternion is expected")
     x, y, z = (t.ConstantTrack((angle,)) for angle in constant.value)
@@ -291,6 +327,7 @@ def _rotation(at: _At) -> EulerRotation | QuatRotation:
 
 
 def _chain(at: _At, names: Sequence[str]) -> Chain:
+    at.only(_field_names(Chain))
     parent = at.get("swivel_parent").value if at.has("swivel_parent") else _SWIVEL_PARENTS[0]
     if parent not in _SWIVEL_PARENTS:
         at.get("swivel_parent").fail(f"one of {', '.join(_SWIVEL_PARENTS)} is expected")
@@ -300,7 +337,7 @@ def _chain(at: _At, names: Sequence[str]) -> Chain:
         start=_reference(at.get("start"), names),
         end=_reference(at.get("end"), names),
         goal=_reference(at.get("goal"), names),
-        swivel=_optional_track(at, "swivel", (0.0,)),
+        swivel=_optional_track(at, "swivel", (0.0,), angles=True),
         swivel_parent=parent,
         vh_target=_reference(at.get("vh_target"), names) if at.has("vh_target") else None,
         enabled=_optional_track(at, "enabled", (1.0,)),
@@ -308,6 +345,7 @@ def _chain(at: _At, names: Sequence[str]) -> Chain:
 
 
 def _notice(at: _At, names: Sequence[str]) -> Notice:
+    at.only(_field_names(Notice))
     return Notice(
         kind=at.get("kind").text(),
         what=at.get("what").text(),
@@ -343,43 +381,57 @@ def _optional_text(at: _At, key: str) -> str:
     return at.get(key).text() if at.has(key) else ""
 
 
-def _optional_track(at: _At, key: str, neutral: tuple[float, ...]) -> t.Track:
-    return _track(at.get(key), len(neutral)) if at.has(key) else t.ConstantTrack(neutral)
+def _field_names(kind: type[Joint | Chain | Notice]) -> tuple[str, ...]:
+    return tuple(entry.name for entry in fields(kind))
 
 
-def _track(at: _At, size: int) -> t.Track:
-    """Return a constant (a number, a list), components, or keys."""
+def _optional_track(at: _At, key: str, neutral: tuple[float, ...], *, angles: bool = False) -> t.Track:
+    return _track(at.get(key), len(neutral), angles=angles) if at.has(key) else t.ConstantTrack(neutral)
+
+
+def _track(at: _At, size: int, read: _Read = _At.number, *, angles: bool = False) -> t.Track:
+    """Return a constant (a number, a list), components, or keys; for angles, any of them in degrees."""
     if not isinstance(at.value, dict):
-        return t.ConstantTrack(_row(at, size))
+        return t.ConstantTrack(_row(at, size, read))
     if "degrees" in at.value:
-        return t.ConstantTrack(tuple(f32(math.radians(value)) for value in _row(at.get("degrees"), size, _At.plain_number)))
+        if not angles:
+            at.fail("degrees are for angles, once around a whole track")
+        return _track(at.only(("degrees",)).get("degrees"), size, _At.degrees)
     if "components" in at.value:
-        parts = at.get("components").items()
+        parts = at.only(("components",)).get("components").items()
         if len(parts) != size:
             at.get("components").fail(f"{size} tracks are expected")
-        return t.ComponentsTrack(tuple(_track(part, 1) for part in parts))
-    return _keyed(at, size)
+        return t.ComponentsTrack(tuple(_track(part, 1, read, angles=angles) for part in parts))
+    return _keyed(at, size, read)
 
 
-def _keyed(at: _At, size: int) -> t.Track:
+def _keyed(at: _At, size: int, read: _Read) -> t.Track:
     kind = at.get("keys").value
-    if kind not in _KEYED:
+    if not isinstance(kind, str) or kind not in _KEYED:
         at.get("keys").fail(f"one of {', '.join(_KEYED)} is expected")
+    if kind in _QUATERNION_KEYS and size != len(_NO_TURN):
+        at.get("keys").fail(f"{kind} keys are quaternions; a track of {size} is expected here")
+    parts = [part.name for part in fields(_KEYED[kind])]
+    at.only(("keys", *parts))
+    keys = len(at.get("times").items())
     given: dict[str, Any] = {}
-    for part in fields(_KEYED[kind]):
-        entries = at.get(part.name).items()
-        if part.name in ("times", "in_types", "out_types"):
-            given[part.name] = tuple(entry.integer() for entry in entries)
+    for part in parts:
+        entries = at.get(part).items()
+        if len(entries) != keys:
+            at.get(part).fail(f"{keys} entries are expected, one for each of the times, not {len(entries)}")
+        if part in ("times", "in_types", "out_types"):
+            given[part] = tuple(entry.integer() for entry in entries)
         else:
-            width = 5 if part.name == "tcb" else size
-            given[part.name] = tuple(_row(entry, width) for entry in entries)
+            width = 5 if part == "tcb" else size
+            in_units = read if part in _IN_UNITS_OF_THE_VALUE else _At.number
+            given[part] = tuple(_row(entry, width, in_units) for entry in entries)
     try:
         return _KEYED[kind](**given)
     except ValueError as error:
         at.fail(str(error))
 
 
-def _row(at: _At, size: int, read: Callable[[_At], float] = _At.number) -> tuple[float, ...]:
+def _row(at: _At, size: int, read: _Read = _At.number) -> tuple[float, ...]:
     """Return `size` numbers; one number may stand without its list."""
     if not isinstance(at.value, list):
         if size == 1:
