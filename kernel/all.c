@@ -3,4 +3,5 @@
 #include "quat.c"
 #include "euler.c"
 #include "limb.c"
+#include "spline.c"
 #include "batch.c"

@@ -106,6 +106,51 @@ void MAXIK_EXPORT(initial_plane)(size_t n, int link_count, const float *root_ini
     }
 }
 
+/* ---- splines ---- */
+
+int MAXIK_EXPORT(spline_solve)(maxik_spline *call)
+{
+    SplineChain chain;
+    SplineResult result;
+    int status;
+    chain.joints = call->joints;
+    chain.t = call->t;
+    chain.axes = call->axes;
+    chain.init = call->init;
+    chain.curve.closed = call->closed;
+    chain.curve.segments = call->segments;
+    chain.curve.points = call->curve;
+    chain.object_tm = load12(call->object_tm);
+    chain.parent_matrix = load12(call->parent_matrix);
+    chain.twist_parent = load12(call->twist_parent);
+    chain.start_twist = call->start_twist;
+    chain.end_twist = call->end_twist;
+    chain.n0 = load3(call->n0);
+    chain.a0 = load3(call->a0);
+    chain.zero_map = call->zero_map;
+    result.bone_lengths = call->bone_lengths;
+    result.bone_axes = call->bone_axes;
+    result.co_axes = call->co_axes;
+    result.u = call->u;
+    result.points = call->points;
+    result.euler = call->euler;
+    result.frames = call->frames;
+    result.directions = call->directions;
+    status = spline_solve(&chain, &result);
+    call->count = result.count;
+    call->samples = result.samples;
+    return status;
+}
+
+void MAXIK_EXPORT(spline_position)(int segments, const float *curve, float u, float *out)
+{
+    SplineCurve spline;
+    spline.closed = 0;
+    spline.segments = segments;
+    spline.points = curve;
+    store3(out, spline_position(&spline, u));
+}
+
 /* ---- rows of matrices, points, vectors ---- */
 
 void MAXIK_EXPORT(matrix3_multiply)(size_t n, const float *a, const float *b, float *out)

@@ -2,7 +2,7 @@
 #ifndef MAXIK_BATCH_H
 #define MAXIK_BATCH_H
 
-#include "limb.h"
+#include "spline.h"
 
 /* A limb chain over many frames; a stride is in floats from one frame to the next, 0 for the same in all frames. */
 typedef struct {
@@ -19,5 +19,21 @@ typedef struct {
     float *rot_xyz;        /* 3 a frame */
     float *dof_zyx;        /* 3 a frame */
 } maxik_limb_take;
+
+/* One spline solve; the arrays are those of SplineChain and SplineResult. Matrices have 12 floats. */
+typedef struct {
+    int joints;
+    const float *t;
+    const char *axes;
+    const float *init;
+    int closed, segments;
+    const float *curve;
+    const float *object_tm, *parent_matrix, *twist_parent;
+    float start_twist, end_twist;
+    const float *n0, *a0, *zero_map;
+    float *bone_lengths, *bone_axes, *co_axes, *u, *points, *euler, *frames, *directions;
+    int count;
+    size_t samples;
+} maxik_spline;
 
 #endif

@@ -143,6 +143,60 @@ class LimbTakeSolution:
     dof_zyx: Float32s
 
 
+@dataclass(frozen=True)
+class SplineJoint:
+    """One joint of a Spline IK chain.
+
+    `t`: the next joint's position in this joint's frame; `axes`: three letters of "xyz_", the order in which its angles
+    turn (reading 9); `init`: its initial angles x, y, z in radians.
+    """
+
+    t: Vector
+    axes: str
+    init: Vector
+
+
+@dataclass(frozen=True)
+class SplineProblem:
+    """One Spline IK solve (spec 4): a chain of joints from the origin of chain space, laid along a spline.
+
+    `segments`: for each segment its points P0..P3 (knot, out handle, next in handle, next knot) in the spline's object
+    space; `object_tm`, `parent_matrix`, `twist_parent`: matrices of 12 numbers (to_joint = object_tm *
+    Inverse(parent_matrix)); twists in radians; `n0`, `a0` as for the limb; `zero_map_vector`: what DefaultZeroMap
+    returns, when that is given instead of n0 and a0.
+    """
+
+    joints: tuple[SplineJoint, ...]
+    closed: bool
+    segments: tuple[tuple[Vector, Vector, Vector, Vector], ...]
+    object_tm: Vector
+    parent_matrix: Vector
+    twist_parent: Vector
+    start_twist: float
+    end_twist: float
+    n0: Vector
+    a0: Vector
+    zero_map_vector: Vector | None = None
+
+
+@dataclass(frozen=True)
+class SplineSolution:
+    """What a spline solve finds: `u` and `points` (chain space) of the recorded points, the first included.
+
+    `euler`: the Euler XYZ of every bone, None when no point was recorded; `frames`: the solved frame of every bone in
+    chain space, 12 numbers each; `directions`: the direction of every bone; `samples`: how often the spline was sampled.
+    """
+
+    status: str
+    bone_lengths: Vector
+    u: Vector
+    points: tuple[Vector, ...]
+    euler: tuple[Vector, ...] | None
+    frames: tuple[Vector, ...]
+    directions: tuple[Vector, ...]
+    samples: int
+
+
 class Engine(Protocol):
     """What evaluates: the compiled kernel or the model, under one profile. All arrays float32, C-contiguous.
 

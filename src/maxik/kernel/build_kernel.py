@@ -28,12 +28,28 @@ typedef struct {
     float *rot_xyz;
     float *dof_zyx;
 } maxik_limb_take;
+typedef struct {
+    int joints;
+    const float *t;
+    const char *axes;
+    const float *init;
+    int closed, segments;
+    const float *curve;
+    const float *object_tm, *parent_matrix, *twist_parent;
+    float start_twist, end_twist;
+    const float *n0, *a0, *zero_map;
+    float *bone_lengths, *bone_axes, *co_axes, *u, *points, *euler, *frames, *directions;
+    int count;
+    size_t samples;
+} maxik_spline;
 """
 
 _FUNCTIONS = """
 void maxik_{env}_limb_solve_take(const maxik_limb_take *take);
 void maxik_{env}_initial_plane(size_t n, int link_count, const float *root_init_xyz, const float *root_extend,
                                const float *links_init_zyx, const float *links_extend, float *n0, float *a0);
+int maxik_{env}_spline_solve(maxik_spline *call);
+void maxik_{env}_spline_position(int segments, const float *curve, float u, float *out);
 void maxik_{env}_matrix3_multiply(size_t n, const float *a, const float *b, float *out);
 void maxik_{env}_matrix3_invert(size_t n, const float *m, float *out);
 void maxik_{env}_euler_matrix(size_t n, const float *xyz, float *out);
@@ -107,7 +123,7 @@ ffibuilder.set_source(
         f"kernel/{name}"
         for name in (
             *("all.c", "env.h", "point3.h", "batch.h", "batch.c"),
-            *(f"{part}.{ending}" for part in ("matrix3", "quat", "euler", "limb") for ending in "ch"),
+            *(f"{part}.{ending}" for part in ("matrix3", "quat", "euler", "limb", "spline") for ending in "ch"),
         )
     ],
     extra_compile_args=compile_flags(),

@@ -25,6 +25,8 @@ from maxik.problems import (
     LimbSolution,
     LimbTake,
     LimbTakeSolution,
+    SplineProblem,
+    SplineSolution,
     Vector,
 )
 from maxik.profile import CoreProfile
@@ -138,6 +140,55 @@ class KernelEngine:
         self._call("limb_solve_take")(call)
         return LimbTakeSolution(status, rot_xyz, dof_zyx)
 
+    def solve_spline(self, problem: SplineProblem) -> SplineSolution:
+        """Solve one Spline IK problem (spec 4)."""
+        ffi, joints = self._ffi, len(problem.joints)
+        sizes = {
+            "bone_lengths": 1,
+            "bone_axes": 3,
+            "co_axes": 3,
+            "euler": 3,
+            "frames": 12,
+            "directions": 3,
+            "u": 1,
+            "points": 3,
+        }
+        arrays = {name: np.zeros((joints + 1, size), np.float32) for name, size in sizes.items()}
+        given = {
+            "t": np.array([joint.t for joint in problem.joints], np.float32).reshape(-1),
+            "init": np.array([joint.init for joint in problem.joints], np.float32).reshape(-1),
+            "curve": np.array(problem.segments, np.float32).reshape(-1),
+            **{
+                name: np.array(getattr(problem, name), np.float32)
+                for name in ("object_tm", "parent_matrix", "twist_parent", "n0", "a0")
+            },
+        }
+        if problem.zero_map_vector is not None:
+            given["zero_map"] = np.array(problem.zero_map_vector, np.float32)
+        axes = ffi.new("char[]", "".join(joint.axes for joint in problem.joints).encode("ascii"))
+        call = ffi.new("maxik_spline *")
+        call.joints, call.closed, call.segments = joints, int(problem.closed), len(problem.segments)
+        call.axes, call.start_twist, call.end_twist = axes, problem.start_twist, problem.end_twist
+        for name, array in {**given, **arrays}.items():
+            setattr(call, name, self._floats(array))
+        status = STATUSES[self._call("spline_solve")(call)]
+        count = call.count
+
+        def rows(name: str, number: int) -> tuple[Vector, ...]:
+            return tuple(map(tuple, arrays[name][:number].tolist()))
+
+        bones = joints if count else 0
+        return SplineSolution(
+            status=status,
+            bone_lengths=tuple(arrays["bone_lengths"][:joints, 0].tolist()),
+            u=tuple(arrays["u"][:count, 0].tolist()),
+            points=rows("points", count),
+            euler=rows("euler", bones) if count else None,
+            frames=rows("frames", bones),
+            directions=rows("directions", bones),
+            samples=call.samples,
+        )
+
     def initial_plane(
         self, link_count: int, root_init_xyz: Float32s, root_extend: Float32s, links_init_zyx: Float32s, links_extend: Float32s
     ) -> tuple[Float32s, Float32s]:
@@ -182,6 +233,14 @@ class KernelEngine:
         out = np.empty(shape, np.float32)
         self._call(name)(shape[0], *map(self._floats, arrays), self._floats(out))
         return out
+
+    def _spline_position(self, **given: Any) -> Mapping[str, object]:  # noqa: ANN401 - operands of vector-format.md
+        """Return the point at `u` of `spline`; the parameter `type` has no effect (spline.parameter)."""
+        spline, u = given["spline"], given["u"]
+        curve = np.array(spline["segments"], np.float32).reshape(-1)
+        out = np.zeros(3, np.float32)
+        self._call("spline_position")(len(spline["segments"]), self._floats(curve), u, self._floats(out))
+        return {"point": tuple(out.tolist())}
 
     def _item_table(self) -> Mapping[str, ItemFunction]:
         """Return every item by its id, with the operand and output names of vector-format.md."""
@@ -228,6 +287,7 @@ class KernelEngine:
             "quat.from_ang_axis": lambda axis, angle: quat("quat_from_ang_axis", axis, angle),
             "quat.make_matrix": lambda q: matrix("quat_make_matrix", 1, q),
             "rotation.pre_apply": lambda q, m: matrix("rotation_pre_apply", q, m),
+            "spline.position": self._spline_position,
             "ik.zero_map": lambda v, n0, a0: vector("zero_map", v, n0, a0),
         }
 

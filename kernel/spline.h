@@ -1,0 +1,52 @@
+/* The Spline IK solver, literally (spec 4; core-profile.md, spline items and readings 7-10).
+ *
+ * One solve runs through four stages, each a function: the per-bone tables (4.1), the first point (4.2), the march
+ * (4.3), frames and twist (4.4). The caller gives all memory.
+ */
+#ifndef MAXIK_SPLINE_H
+#define MAXIK_SPLINE_H
+
+#include "limb.h"
+
+/* The curve: segments of four points (knot, its out handle, next knot's in handle, next knot), object space. */
+typedef struct {
+    int closed;
+    int segments;
+    const float *points; /* 12 a segment */
+} SplineCurve;
+
+/* What is asked. */
+typedef struct {
+    int joints;
+    const float *t;    /* 3 a joint: the next joint's position in its frame */
+    const char *axes;  /* 3 letters a joint: x y z _ */
+    const float *init; /* 3 a joint: x, y, z, radians */
+    SplineCurve curve;
+    Matrix3 object_tm, parent_matrix, twist_parent;
+    float start_twist, end_twist;
+    Point3 n0, a0;
+    const float *zero_map; /* what DefaultZeroMap returns, when given; else null */
+} SplineChain;
+
+/* What is found: 1 row a joint, `u` and `points` 1 row more. */
+typedef struct {
+    float *bone_lengths, *bone_axes, *co_axes;
+    float *u, *points;
+    int count;
+    float *euler, *frames, *directions;
+    size_t samples;
+} SplineResult;
+
+/* State between the stages. */
+typedef struct {
+    const SplineChain *chain;
+    SplineResult *out;
+    Matrix3 to_joint;
+    Point3 twist_up;
+    float eps1, eps2, eps3;
+} SplineSolve;
+
+static Point3 spline_position(const SplineCurve *curve, float u);
+static int spline_solve(const SplineChain *chain, SplineResult *out);
+
+#endif
