@@ -4,4 +4,5 @@
 #include "euler.c"
 #include "limb.c"
 #include "spline.c"
+#include "spline_leap.c"
 #include "batch.c"

@@ -136,7 +136,7 @@ int MAXIK_EXPORT(spline_solve)(maxik_spline *call)
     result.euler = call->euler;
     result.frames = call->frames;
     result.directions = call->directions;
-    status = spline_solve(&chain, &result);
+    status = spline_solve(&chain, call->march, &result);
     call->count = result.count;
     call->samples = result.samples;
     return status;

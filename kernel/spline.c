@@ -1,5 +1,6 @@
 /* The Spline IK solver (spec 4). u is a float that every step stores, so that the equality tests of the march see it. */
 #include "spline.h"
+#include "spline_leap.h"
 
 /* Exactly the float literals of spec 4.2. */
 #define STEP_COARSE 0.001f
@@ -427,7 +428,7 @@ static void frames_and_twist(SplineSolve *solve)
 }
 
 /* Solve (spec 4): success also when no point was recorded, the chain is then left untouched. */
-static int spline_solve(const SplineChain *chain, SplineResult *out)
+static int spline_solve(const SplineChain *chain, int march, SplineResult *out)
 {
     SplineSolve solve;
     Matrix3 inverse = matrix3_inverse(&chain->parent_matrix);
@@ -442,11 +443,21 @@ static int spline_solve(const SplineChain *chain, SplineResult *out)
         return STATUS_SUCCESS;
     }
     thresholds(&solve, out->bone_lengths[0], 7.0f);
-    u = place_first_point(&solve);
-    if (chain->curve.closed) {
-        march_closed(&solve, u);
+    if (march == MARCH_LEAP && LEAP_CERTIFIED) {
+        leap_begin(&solve);
+        u = place_first_point_by_leaps(&solve);
+        if (chain->curve.closed) {
+            march_closed_by_leaps(&solve, u);
+        } else {
+            march_open_by_leaps(&solve, u);
+        }
     } else {
-        march_open(&solve, u);
+        u = place_first_point(&solve);
+        if (chain->curve.closed) {
+            march_closed(&solve, u);
+        } else {
+            march_open(&solve, u);
+        }
     }
     frames_and_twist(&solve);
     return STATUS_SUCCESS;

@@ -37,6 +37,12 @@ typedef struct {
     size_t samples;
 } SplineResult;
 
+/* One segment in chain space, for the certified leap (spline_leap.h). */
+typedef struct {
+    double q[4][3];
+    double bound; /* on a sample's rounding errors, as far as they do not depend on the distance */
+} LeapSegment;
+
 /* State between the stages. */
 typedef struct {
     const SplineChain *chain;
@@ -44,9 +50,15 @@ typedef struct {
     Matrix3 to_joint;
     Point3 twist_up;
     float eps1, eps2, eps3;
+    LeapSegment segment; /* the leap's last segment, */
+    int segment_index;   /* its index, -1 for none, */
+    int segment_usable;  /* and whether its numbers are finite */
+    int pause, patience; /* steps until the next certificate is tried, and after the next failure */
 } SplineSolve;
 
+enum { MARCH_LEAP = 0, MARCH_LITERAL = 1 };
+
 static Point3 spline_position(const SplineCurve *curve, float u);
-static int spline_solve(const SplineChain *chain, SplineResult *out);
+static int spline_solve(const SplineChain *chain, int march, SplineResult *out);
 
 #endif

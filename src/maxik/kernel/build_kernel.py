@@ -39,6 +39,7 @@ typedef struct {
     float start_twist, end_twist;
     const float *n0, *a0, *zero_map;
     float *bone_lengths, *bone_axes, *co_axes, *u, *points, *euler, *frames, *directions;
+    int march;
     int count;
     size_t samples;
 } maxik_spline;
@@ -123,7 +124,7 @@ ffibuilder.set_source(
         f"kernel/{name}"
         for name in (
             *("all.c", "env.h", "point3.h", "batch.h", "batch.c"),
-            *(f"{part}.{ending}" for part in ("matrix3", "quat", "euler", "limb", "spline") for ending in "ch"),
+            *(f"{part}.{ending}" for part in ("matrix3", "quat", "euler", "limb", "spline", "spline_leap") for ending in "ch"),
         )
     ],
     extra_compile_args=compile_flags(),

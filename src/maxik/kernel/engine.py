@@ -37,6 +37,8 @@ try:
 except ModuleNotFoundError:
     _kernel = None
 
+LEAP, LITERAL = MARCHES = ("leap", "literal")
+"""How splines are marched: the certified leap or every literal step; the bits are the same."""
 _SWIVEL_IN_START_JOINT, _SWIVEL_IN_GOAL, _SWIVEL_VH_TARGET = range(3)
 
 
@@ -53,7 +55,7 @@ class KernelEngine:
 
     name = "kernel"
 
-    def __init__(self, profile: CoreProfile) -> None:
+    def __init__(self, profile: CoreProfile, march: str = LEAP) -> None:
         if _kernel is None:
             message = "the compiled kernel is not there: maxik was installed without a C compiler"
             raise EngineError(message, hint="use --engine model, or install again with a compiler")
@@ -62,6 +64,7 @@ class KernelEngine:
             message = f"the kernel has only the default candidates, not {changed}"
             raise EngineError(message, hint="use --engine model")
         self.profile = profile
+        self.march = march
         self._module: ModuleType = _kernel
         self._ffi = _kernel.ffi
         self._prefix = f"maxik_{profile.environment.replace('-', '_')}_"
@@ -168,6 +171,7 @@ class KernelEngine:
         axes = ffi.new("char[]", "".join(joint.axes for joint in problem.joints).encode("ascii"))
         call = ffi.new("maxik_spline *")
         call.joints, call.closed, call.segments = joints, int(problem.closed), len(problem.segments)
+        call.march = MARCHES.index(self.march)
         call.axes, call.start_twist, call.end_twist = axes, problem.start_twist, problem.end_twist
         for name, array in {**given, **arrays}.items():
             setattr(call, name, self._floats(array))

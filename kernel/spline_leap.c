@@ -1,0 +1,461 @@
+/* Certificates for runs of steps (spline_leap.h). All bounds are binary64 and rounded outwards by LEAP_SLACK. */
+#include "spline_leap.h"
+
+#include <limits.h>
+
+#define ULP_HALF 5.9604644775390625e-8 /* 2^-24: half an ulp, relative */
+#define LEAP_SLACK 1e-12               /* covers the rounding of the certificate's own binary64 arithmetic */
+#define LEAP_LEAST 6                   /* shorter runs are not worth a certificate */
+#ifndef LEAP_BOUND_SCALE
+#define LEAP_BOUND_SCALE 1.0 /* the tests halve and drop the bound, and must then fail */
+#endif
+
+static double norm3(const double *v)
+{
+    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
+
+/* Control points in chain space and the error bound of segment k, kept for the next call. 0 when not finite. */
+static int leap_segment(SplineSolve *solve, int k)
+{
+    const float *p = solve->chain->curve.points + 12 * k;
+    const Matrix3 *to_joint = &solve->to_joint;
+    LeapSegment *out = &solve->segment;
+    double matrix_norm = 0.0, max_p = 0.0, max_q = 0.0, speed_p = 0.0;
+    int i, j, c;
+    if (solve->segment_index == k) {
+        return solve->segment_usable;
+    }
+    for (i = 0; i < 3; ++i) {
+        for (j = 0; j < 3; ++j) {
+            matrix_norm += (double)to_joint->m[i][j] * to_joint->m[i][j];
+        }
+    }
+    matrix_norm = sqrt(matrix_norm);
+    for (i = 0; i < 4; ++i) {
+        double v[3], length;
+        for (c = 0; c < 3; ++c) {
+            v[c] = p[3 * i + c];
+            out->q[i][c] = (double)p[3 * i] * to_joint->m[0][c] + (double)p[3 * i + 1] * to_joint->m[1][c]
+                           + (double)p[3 * i + 2] * to_joint->m[2][c] + to_joint->m[3][c];
+        }
+        length = norm3(v);
+        max_p = length > max_p ? length : max_p;
+        length = norm3(out->q[i]);
+        max_q = length > max_q ? length : max_q;
+    }
+    for (i = 0; i < 3; ++i) {
+        double v[3], length;
+        for (c = 0; c < 3; ++c) {
+            v[c] = (double)p[3 * i + 3 + c] - p[3 * i + c];
+        }
+        length = 3.0 * norm3(v);
+        speed_p = length > speed_p ? length : speed_p;
+    }
+    /* t off by 2^-25, s + t off 1 by 2^-25 (1.5 * 2^-24 * max|P|), the point's store, all through the matrix; its store. */
+    out->bound = LEAP_BOUND_SCALE
+                     * (matrix_norm * (2.5 * ULP_HALF * max_p + 0.5 * ULP_HALF * speed_p) + ULP_HALF * max_q)
+                 + LEAP_SLACK * (max_q + matrix_norm * max_p);
+    solve->segment_index = k;
+    solve->segment_usable = out->bound < 1e30 && out->bound > 1e-30;
+    return solve->segment_usable;
+}
+
+/* How many additions of `step` to u stay inside u's binade with one increment; count 0 at a tie (docs, lemma 1). */
+static SteadyRun steady_run(float u, float step)
+{
+    SteadyRun run;
+    int exponent;
+    double ulp, ratio, whole, top;
+    run.inc = 0.0;
+    run.count = 0;
+    if (!(u > 1e-30f)) {
+        return run;
+    }
+    frexp((double)u, &exponent);
+    ulp = ldexp(1.0, exponent - 24);
+    top = ldexp(1.0, exponent);
+    ratio = step / ulp;
+    whole = floor(ratio);
+    if (ratio - whole == 0.5) {
+        return run;
+    }
+    run.inc = (ratio - whole > 0.5 ? whole + 1.0 : whole) * ulp;
+    if (run.inc <= 0.0) {
+        return run;
+    }
+    run.count = (long)floor((top - u) / run.inc);
+    while (run.count > 0 && u + run.count * run.inc >= top) {
+        --run.count;
+    }
+    return run;
+}
+
+/* The squared distance to `start` at t0 + h of the segment: coefficients of h^0..h^6. */
+static void squared_distance(const LeapSegment *segment, double t0, Point3 start, double d[7])
+{
+    double s0 = 1.0 - t0, a[3];
+    int c, i;
+    for (i = 0; i < 7; ++i) {
+        d[i] = 0.0;
+    }
+    a[0] = start.x;
+    a[1] = start.y;
+    a[2] = start.z;
+    for (c = 0; c < 3; ++c) {
+        /* de Casteljau at t0 gives value and derivatives */
+        double q0 = segment->q[0][c], q1 = segment->q[1][c], q2 = segment->q[2][c], q3 = segment->q[3][c];
+        double e0 = s0 * q0 + t0 * q1, e1 = s0 * q1 + t0 * q2, e2 = s0 * q2 + t0 * q3;
+        double f0 = s0 * e0 + t0 * e1, f1 = s0 * e1 + t0 * e2;
+        double c0 = s0 * f0 + t0 * f1 - a[c], c1 = 3.0 * (f1 - f0), c2 = 3.0 * (e2 - 2.0 * e1 + e0);
+        double c3 = q3 - 3.0 * q2 + 3.0 * q1 - q0;
+        d[0] += c0 * c0;
+        d[1] += 2.0 * c0 * c1;
+        d[2] += 2.0 * c0 * c2 + c1 * c1;
+        d[3] += 2.0 * (c0 * c3 + c1 * c2);
+        d[4] += 2.0 * c1 * c3 + c2 * c2;
+        d[5] += 2.0 * c2 * c3;
+        d[6] += c3 * c3;
+    }
+}
+
+/* Hull of the distance over h in [0, width]: the Bernstein coefficients of degree 6, widened by the bound. */
+static void distance_hull(const LeapSegment *segment, const double d[7], double width, double *low, double *high)
+{
+    static const double SHARE[7][7] = {
+        {1, 0, 0, 0, 0, 0, 0},
+        {1, 1.0 / 6, 0, 0, 0, 0, 0},
+        {1, 2.0 / 6, 1.0 / 15, 0, 0, 0, 0},
+        {1, 3.0 / 6, 3.0 / 15, 1.0 / 20, 0, 0, 0},
+        {1, 4.0 / 6, 6.0 / 15, 4.0 / 20, 1.0 / 15, 0, 0},
+        {1, 5.0 / 6, 10.0 / 15, 10.0 / 20, 5.0 / 15, 1.0 / 6, 0},
+        {1, 1, 1, 1, 1, 1, 1},
+    };
+    double e[7], least, most, power = 1.0, size = 0.0, error;
+    int i, j;
+    for (i = 0; i < 7; ++i) {
+        e[i] = d[i] * power;
+        size += fabs(e[i]);
+        power *= width;
+    }
+    least = most = e[0];
+    for (j = 1; j < 7; ++j) {
+        double b = e[0];
+        for (i = 1; i <= j; ++i) {
+            b += SHARE[j][i] * e[i];
+        }
+        least = b < least ? b : least;
+        most = b > most ? b : most;
+    }
+    least -= LEAP_SLACK * size;
+    most += LEAP_SLACK * size;
+    *high = sqrt(most > 0.0 ? most : 0.0);
+    error = segment->bound + LEAP_BOUND_SCALE * 2.6 * ULP_HALF * *high;
+    *high += error;
+    *low = (least > 0.0 ? sqrt(least) : 0.0) - error;
+}
+
+/* Smallest h > 0 at which d0 + d1 h + d2 h^2 meets `target`; `none` when it does not. */
+static double quadratic_root(const double d[7], double target, double none)
+{
+    double c = d[0] - target, discriminant = d[1] * d[1] - 4.0 * d[2] * c, q, r1, r2, best = none;
+    if (!(discriminant >= 0.0)) {
+        return none;
+    }
+    q = -0.5 * (d[1] + (d[1] < 0.0 ? -sqrt(discriminant) : sqrt(discriminant)));
+    r1 = d[2] != 0.0 ? q / d[2] : none;
+    r2 = q != 0.0 ? c / q : none;
+    if (r1 > 0.0 && r1 < best) {
+        best = r1;
+    }
+    if (r2 > 0.0 && r2 < best) {
+        best = r2;
+    }
+    return best;
+}
+
+/* How many of the next steps (at most `most`) are certified to sample distances inside (low, high); *inc what each adds.
+ * The sample at u itself was taken. Stays inside u's binade and strictly inside its segment. */
+static long certified_steps(SplineSolve *solve, float u, float step, Point3 start, double low, double high, long most,
+                            double *inc)
+{
+    SteadyRun run = steady_run(u, step);
+    const SplineCurve *curve = &solve->chain->curve;
+    double x = (double)u * curve->segments, t0, per_step, d[7], root, other;
+    int k = (int)floor(x), tries;
+    long count = run.count < most ? run.count : most, room;
+    const LeapSegment *segment = &solve->segment;
+    *inc = run.inc;
+    if (count < LEAP_LEAST || k >= curve->segments) {
+        return 0;
+    }
+    t0 = x - k;
+    per_step = run.inc * curve->segments;
+    room = (long)floor((1.0 - t0) / per_step);
+    while (room > 0 && (u + room * run.inc) * curve->segments >= k + 1) {
+        --room;
+    }
+    count = room < count ? room : count;
+    if (count < LEAP_LEAST || !leap_segment(solve, k)) {
+        return 0;
+    }
+    squared_distance(segment, t0, start, d);
+    root = quadratic_root(d, (high - segment->bound) * (high - segment->bound), 2.0);
+    other = low > 0.0 ? quadratic_root(d, (low + segment->bound) * (low + segment->bound), 2.0) : 2.0;
+    root = other < root ? other : root;
+    if (root / per_step < (double)count) {
+        count = (long)(0.999 * root / per_step);
+    }
+    for (tries = 0; tries < 3 && count >= LEAP_LEAST; ++tries) {
+        double least, greatest;
+        distance_hull(segment, d, count * per_step, &least, &greatest);
+        if (least > low && greatest < high) {
+            return count;
+        }
+        count /= 2;
+    }
+    return 0;
+}
+
+/* The same with pauses after failures, so that short bones stay near the literal march's speed. */
+static long leap(SplineSolve *solve, float u, float step, Point3 start, double low, double high, long most, double *inc)
+{
+    long count;
+    *inc = 0.0;
+    if (solve->pause > 0) {
+        --solve->pause;
+        return 0;
+    }
+    count = certified_steps(solve, u, step, start, low, high, most, inc);
+    if (count > 0) {
+        solve->patience = 1;
+    } else {
+        solve->pause = solve->patience;
+        solve->patience = solve->patience < 32 ? 2 * solve->patience : 32;
+    }
+    return count;
+}
+
+static void leap_begin(SplineSolve *solve)
+{
+    solve->segment_index = -1;
+    solve->segment_usable = 0;
+    solve->pause = 0;
+    solve->patience = 1;
+}
+
+/* The distances inside which the march (spec 4.3) takes `step` on bone length L: the complement of its comparisons,
+ * narrowed by the rounding of L - dist. */
+static void march_limits(const SplineSolve *solve, float length, float step, double *low, double *high)
+{
+    double L = length, slack = LEAP_SLACK * L;
+    if (step == STEP_COARSE) {
+        *low = -1e30;
+        *high = L - solve->eps1 - slack;
+    } else if (step == STEP_MIDDLE) {
+        *low = L - solve->eps1 + slack;
+        *high = L - solve->eps2 - slack;
+    } else {
+        *low = L - solve->eps2 + slack;
+        *high = L - solve->eps3 - slack;
+    }
+}
+
+/* The step that the march takes at a distance, 0 for none (spec 4.3). */
+static float march_step(const SplineSolve *solve, float length, float dist)
+{
+    if (R(length) - dist > solve->eps1) {
+        return STEP_COARSE;
+    }
+    if (R(length) - dist > solve->eps2) {
+        return STEP_MIDDLE;
+    }
+    return R(length) - dist > solve->eps3 ? STEP_FINE : 0.0f;
+}
+
+/* Marching along an open spline (spec 4.3), runs of equal steps taken at once. */
+static void march_open_by_leaps(SplineSolve *solve, float u)
+{
+    SplineResult *out = solve->out;
+    const float *L = out->bone_lengths;
+    int bones = solve->chain->joints, j = 0;
+    Point3 start = row3(out->points, 0);
+    float u_prev = u;
+    while (u <= 1.0f && j < bones) {
+        Point3 p = sample(solve, u);
+        float dist = point3_flength(point3_subtract(p, start));
+        float step = march_step(solve, L[j], dist);
+        if (step != 0.0f) {
+            double low, high, inc;
+            long count;
+            march_limits(solve, L[j], step, &low, &high);
+            count = leap(solve, u, step, start, low, high, LONG_MAX, &inc);
+            u_prev = F((double)u + count * inc);
+            u = F(R(u_prev) + step);
+            continue;
+        }
+        if (R(dist) - L[j] > solve->eps3) {
+            float step_delta = F(R(u) - u_prev);
+            if (step_delta == STEP_COARSE) {
+                u = F(R(u_prev) + STEP_MIDDLE);
+                continue;
+            }
+            if (step_delta == STEP_MIDDLE) {
+                u = F(R(u_prev) + STEP_FINE);
+                continue;
+            }
+        }
+        append(out, u, p);
+        start = p;
+        u_prev = u;
+        ++j;
+        if (j < bones) {
+            thresholds(solve, L[j], 5.0f);
+        }
+    }
+}
+
+/* Marching along a closed spline (spec 4.3): du has a run of its own. */
+static void march_closed_by_leaps(SplineSolve *solve, float u)
+{
+    SplineResult *out = solve->out;
+    const float *L = out->bone_lengths;
+    int bones = solve->chain->joints, j = 0;
+    Point3 start = row3(out->points, 0);
+    float u_prev = u, du = 0.0f;
+    while (du <= 1.0f && j < bones) {
+        Point3 p = sample(solve, u);
+        float dist = point3_flength(point3_subtract(p, start));
+        float step = march_step(solve, L[j], dist);
+        if (step != 0.0f) {
+            SteadyRun run = steady_run(du, step);
+            double low, high, inc = 0.0;
+            long count = 0;
+            if (run.count >= LEAP_LEAST) {
+                march_limits(solve, L[j], step, &low, &high);
+                count = leap(solve, u, step, start, low, high, run.count, &inc);
+            }
+            u_prev = F((double)u + count * inc);
+            du = F((double)du + count * run.inc);
+            u = wrapped(F(R(u_prev) + step));
+            du = F(R(du) + step);
+            continue;
+        }
+        if (R(dist) - L[j] > solve->eps3) {
+            float step_delta = u > u_prev ? F(R(u) - u_prev) : F(R(1.0f) + u - u_prev);
+            float retry = step_delta == STEP_COARSE ? STEP_MIDDLE : step_delta == STEP_MIDDLE ? STEP_FINE : 0.0f;
+            if (retry != 0.0f) {
+                u = F(R(u_prev) + retry);
+                du = F(R(du) + (R(retry) - step_delta));
+                if (u > 1.0f) {
+                    u = F(R(u) - 1.0f);
+                }
+                continue;
+            }
+        }
+        append(out, u, p);
+        start = p;
+        du = 0.0f;
+        ++j;
+        if (j < bones) {
+            thresholds(solve, L[j], 5.0f);
+        }
+    }
+}
+
+/* The nearest point so far: its u, distance and position. */
+typedef struct {
+    float u, dist;
+    Point3 point;
+} Nearest;
+
+/* Every u from `u` by fine steps while u < end, as the rescan of 4.2 visits it, keeping the first nearest point. Runs
+ * whose hull lies above the nearest distance known are passed over. Returns the u that ends the loop. */
+static float rescan(SplineSolve *solve, float u, float end, Nearest *best)
+{
+    Point3 origin = point3(0.0f, 0.0f, 0.0f);
+    while (u < end) {
+        Point3 p = sample(solve, u);
+        float dist = point3_flength(point3_subtract(p, origin));
+        long count, most;
+        double inc;
+        if (dist < best->dist) {
+            best->u = u;
+            best->dist = dist;
+            best->point = p;
+        }
+        most = (long)((end - (double)u) / STEP_FINE * 0.999) - 2;
+        count = most < LEAP_LEAST ? 0 : leap(solve, u, STEP_FINE, origin, best->dist, 1e30, most, &inc);
+        if (count > 0) {
+            u = F((double)u + count * inc);
+        }
+        u = F(R(u) + STEP_FINE);
+    }
+    return u;
+}
+
+/* The step of the first march at a distance, 0 where it ends, and the distances inside which it stays (spec 4.2). */
+static float first_step(const SplineSolve *solve, float dist, double *low, double *high)
+{
+    if (dist > solve->eps1) {
+        *low = solve->eps1;
+        *high = 1e30;
+        return STEP_COARSE;
+    }
+    if (dist > solve->eps2) {
+        *low = solve->eps2;
+        *high = solve->eps1;
+        return STEP_MIDDLE;
+    }
+    *low = solve->eps3;
+    *high = solve->eps2;
+    return dist > solve->eps3 ? STEP_FINE : 0.0f;
+}
+
+/* Placing the first point (spec 4.2). First without the minimum, which matters only when no point converges; then again,
+ * passing over the runs that lie farther than the nearest sample seen. */
+static float place_first_point_by_leaps(SplineSolve *solve)
+{
+    Point3 origin = point3(0.0f, 0.0f, 0.0f);
+    float seen = FLT_MAX, u, u_last = 0.0f, u_before_best = 0.0f, u_after_best = 0.0f, u_best_initial;
+    double low, high, inc;
+    Nearest best;
+    for (u = 0.0f; u <= 1.0f;) {
+        Point3 p = sample(solve, u);
+        float dist = point3_flength(point3_subtract(p, origin));
+        float step = first_step(solve, dist, &low, &high);
+        if (step == 0.0f) {
+            append(solve->out, u, p);
+            return u;
+        }
+        seen = dist < seen ? dist : seen;
+        u = F((double)u + leap(solve, u, step, origin, low, high, LONG_MAX, &inc) * inc);
+        u = F(R(u) + step);
+    }
+    best.u = 0.0f;
+    best.dist = FLT_MAX;
+    best.point = origin;
+    for (u = 0.0f; u <= 1.0f;) {
+        Point3 p = sample(solve, u);
+        float dist = point3_flength(point3_subtract(p, origin));
+        float step = first_step(solve, dist, &low, &high);
+        long count;
+        if (dist < best.dist) {
+            best.u = u;
+            best.dist = dist;
+            best.point = p;
+            u_before_best = u_last;
+            u_after_best = F(R(u) + step);
+        }
+        count = leap(solve, u, step, origin, low > seen ? low : seen, high, LONG_MAX, &inc);
+        u_last = F((double)u + count * inc);
+        u = F(R(u_last) + step);
+    }
+    u_best_initial = best.u;
+    u = rescan(solve, F(R(u_before_best) + STEP_FINE), u_best_initial, &best);
+    if (best.u >= u_best_initial) {
+        rescan(solve, u, u_after_best, &best);
+    }
+    append(solve->out, best.u, best.point);
+    return best.u;
+}
