@@ -32,6 +32,9 @@ static Point3 spline_position(const SplineCurve *curve, float u)
     float s, t;
     int k;
     const float *p;
+    if (u != u) {
+        return point3(u, u, u);
+    }
     if (u < 0.0f) {
         u = 0.0f;
     }

@@ -67,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("vectors", nargs="+", metavar="VECTORS", help="vector files (.jsonl)")
     verify.add_argument("--report", metavar="R.json", help="also write the result here as JSON")
     _engine_options(verify)
+    _march_option(verify)
 
     core = _command(commands, "core", _core, "show the core profile: each item, its candidate, what it rests on")
     core.add_argument("--profile", default="candidate-1", metavar="P", help="profile (default: candidate-1)")
@@ -93,6 +94,12 @@ def _engine_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--engine", choices=("kernel", "model"), help="what evaluates (default: the kernel where it can, else the model)"
+    )
+
+
+def _march_option(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--march", choices=("leap", "literal"), default="leap", help="how the kernel marches splines; the bits are the same"
     )
 
 
@@ -219,7 +226,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     from maxik.profile import parse_profile
     from maxik.verify import render, to_json, verify_files
 
-    engine, notices = make_engine(arguments.engine, parse_profile(arguments.profile))
+    engine, notices = make_engine(arguments.engine, parse_profile(arguments.profile), arguments.march)
     for notice in notices:
         print(f"notice: {notice}", file=sys.stderr)
     report = verify_files(arguments.vectors, engine)

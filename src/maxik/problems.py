@@ -219,6 +219,10 @@ class Engine(Protocol):
         """Solve all frames of a chain in one call (spec 3)."""
         ...
 
+    def solve_spline(self, problem: SplineProblem) -> SplineSolution:
+        """Solve one Spline IK problem (spec 4)."""
+        ...
+
     def initial_plane(
         self, link_count: int, root_init_xyz: Float32s, root_extend: Float32s, links_init_zyx: Float32s, links_extend: Float32s
     ) -> tuple[Float32s, Float32s]:

@@ -45,8 +45,14 @@ ITEMS: Mapping[str, tuple[str, ...]] = {
     "ik.rigid_extension": ("scaled-translation", "translation"),
     "ik.zero_map": ("carried-normal", "double-cross"),
     "ik.initial_plane": ("preferred-pose", "start-joint-zero"),
+    "ik.joint_iterator": ("chain-frames",),
+    "spline.zero_map": ("carried-normal", "raw-carried-normal", "axis-cross-z", "constant-y", "world-up"),
+    "spline.twist_parent": ("identity-or-up-node",),
+    "spline.bezier": ("bernstein", "de-casteljau", "power"),
+    "spline.parameter": ("simple", *(f"chord-table-{count}" for count in (100, 10, 20, 50, 200, 1000))),
+    "spline.auto_handles": ("sixths",),
 }
-"""Item-id -> candidate-ids, the default (candidate-1) first. Spline items follow with the spline solver."""
+"""Item-id -> candidate-ids, the default (candidate-1) first."""
 
 ENVIRONMENT_IDS = ("x87-53", "sse-32")
 

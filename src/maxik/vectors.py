@@ -7,6 +7,8 @@ names file and line.
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,13 +16,14 @@ from typing import Any
 
 from maxik.errors import FileFormatError
 from maxik.formats.whole_file import write_whole
-from maxik.numerics.float32 import from_hex, to_hex
-from maxik.problems import GOAL, START_JOINT, LimbProblem, Vector
+from maxik.numerics.float32 import f32, from_hex, to_hex
+from maxik.problems import GOAL, START_JOINT, LimbProblem, SplineJoint, SplineProblem, Vector
 
 FORMAT = "maxik-vectors/1"
-LIMB_SOLVE = "limb.solve"
+LIMB_SOLVE, SPLINE_SOLVE, SPLINE_POSITION = "limb.solve", "spline.solve", "spline.position"
 _SIZES = {"v": 3, "n0": 3, "a0": 3, "m": 12, "q": 4}
 _ZERO = (0.0, 0.0, 0.0)
+_AXES = re.compile("[xyz_]{3}")
 
 
 @dataclass(frozen=True)
@@ -81,8 +84,10 @@ def operands(file: VectorFile, case: Case) -> dict[str, Any]:
     """Return an item's operands: numbers as floats, vectors as tuples; `axis` may be a letter. Errors name the line."""
     decoded: dict[str, Any] = {}
     for name, value in case.given.items():
-        if name == "axis" and value in ("x", "y", "z"):
+        if (name == "axis" and value in ("x", "y", "z")) or (name == "type" and isinstance(value, int)):
             decoded[name] = value
+        elif name == "spline":
+            decoded[name] = {"closed": bool(value.get("closed")), "segments": _segments(file, case)}
         else:
             decoded[name] = decode(file, case, name, value, _SIZES.get(name))
     return decoded
@@ -122,9 +127,7 @@ def limb_problem(file: VectorFile, case: Case) -> LimbProblem:
     """Return a `limb.solve` case as a problem; FileFormatError names what is missing or malformed, and the line."""
 
     def vector(path: str, size: int = 3) -> Vector:
-        value = decode(file, case, path, _follow(file, case, path), size)
-        assert isinstance(value, tuple)  # noqa: S101 - decode with a size gives a tuple
-        return value
+        return _vector(file, case, path, _follow(file, case, path), size)
 
     def number(path: str) -> float:
         value = decode(file, case, path, _follow(file, case, path))
@@ -158,6 +161,66 @@ def limb_problem(file: VectorFile, case: Case) -> LimbProblem:
         n0=vector("zero_map.n0"),
         a0=vector("zero_map.a0"),
     )
+
+
+def spline_problem(file: VectorFile, case: Case) -> SplineProblem:
+    """Return a `spline.solve` case as a problem; FileFormatError names what is missing or malformed, and the line."""
+
+    def vector(path: str, size: int = 3) -> Vector:
+        return _vector(file, case, path, _follow(file, case, path), size)
+
+    def number(path: str) -> float:
+        value = decode(file, case, path, _follow(file, case, path))
+        return value if isinstance(value, float) else math.nan
+
+    joints = []
+    for place, joint in enumerate(_list(file, case, "joints")):
+        if not isinstance(joint, dict) or not _AXES.fullmatch(str(joint.get("axes"))):
+            raise _malformed(file, case, f"joints[{place}]", "a joint needs t, axes (3 letters of x y z _) and init")
+        t, init = (_vector(file, case, f"joints[{place}].{key}", joint.get(key)) for key in ("t", "init"))
+        joints.append(SplineJoint(t, joint["axes"], init))
+    zero_map = _follow(file, case, "zero_map")
+    given = zero_map.get("vector") if isinstance(zero_map, dict) else None
+    return SplineProblem(
+        joints=tuple(joints),
+        closed=bool(_follow(file, case, "spline.closed")),
+        segments=_segments(file, case),
+        object_tm=vector("object_tm", 12),
+        parent_matrix=vector("parent_matrix", 12),
+        twist_parent=vector("twist_parent", 12),
+        start_twist=number("start_twist"),
+        end_twist=number("end_twist"),
+        n0=_ZERO if given else vector("zero_map.n0"),
+        a0=_ZERO if given else vector("zero_map.a0"),
+        zero_map_vector=tuple(f32(float(value)) for value in given) if given else None,
+    )
+
+
+def _segments(file: VectorFile, case: Case) -> tuple[tuple[Vector, Vector, Vector, Vector], ...]:
+    segments = []
+    for place, segment in enumerate(_list(file, case, "spline.segments")):
+        if not isinstance(segment, list) or len(segment) != 4:  # noqa: PLR2004 - a cubic's points
+            raise _malformed(file, case, f"spline.segments[{place}]", "a segment has 4 points")
+        a, b, c, d = (_vector(file, case, f"spline.segments[{place}]", point) for point in segment)
+        segments.append((a, b, c, d))
+    return tuple(segments)
+
+
+def _vector(file: VectorFile, case: Case, path: str, value: object, size: int = 3) -> Vector:
+    decoded = decode(file, case, path, value, size)
+    assert isinstance(decoded, tuple)  # noqa: S101 - decode with a size gives a tuple
+    return decoded
+
+
+def _list(file: VectorFile, case: Case, path: str) -> list[Any]:
+    value = _follow(file, case, path)
+    if not isinstance(value, list):
+        raise _malformed(file, case, path, "a list is expected")
+    return value
+
+
+def _malformed(file: VectorFile, case: Case, path: str, what: str) -> FileFormatError:
+    return FileFormatError(f"case {case.id!r}, {path}: {what}", file=file.path, line=case.line)
 
 
 def _follow(file: VectorFile, case: Case, path: str) -> Any:  # noqa: ANN401 - JSON

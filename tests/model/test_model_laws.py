@@ -20,7 +20,17 @@ from maxik.profile import ENVIRONMENT_IDS, ITEMS, CoreProfile
 FLOATS = st.floats(width=32, allow_nan=True, allow_infinity=True)
 VECTORS = st.tuples(*[FLOATS] * 3)
 MATRICES = st.tuples(*[FLOATS] * 12)
-OPERANDS = {"v": VECTORS, "n0": VECTORS, "a0": VECTORS, "m": MATRICES, "q": st.tuples(*[FLOATS] * 4), "angle": FLOATS}
+SEGMENTS = st.lists(st.tuples(*[VECTORS] * 4), min_size=1, max_size=3).map(tuple)
+OPERANDS: dict[str, st.SearchStrategy[Any]] = {
+    "v": VECTORS,
+    "n0": VECTORS,
+    "a0": VECTORS,
+    "m": MATRICES,
+    "q": st.tuples(*[FLOATS] * 4),
+    "angle": FLOATS,
+    "type": st.sampled_from((0, 1)),
+    "spline": st.fixed_dictionaries({"closed": st.booleans(), "segments": SEGMENTS}),
+}
 ENGINES = [
     ModelEngine(CoreProfile().with_candidate("environment", environment).with_candidate(item, candidate))
     for item, candidates in ITEMS.items()

@@ -109,15 +109,16 @@ def compile_flags() -> list[str]:
     return flags
 
 
-def _declarations() -> str:
+def declarations() -> str:
+    """Return the C declarations of everything that the kernel exports, for both environments."""
     return _TYPES + "".join(_FUNCTIONS.format(env=env) for env in ENVIRONMENTS)
 
 
 ffibuilder = FFI()
-ffibuilder.cdef(_declarations() + "const char *maxik_compiler(void);")
+ffibuilder.cdef(declarations() + "const char *maxik_compiler(void);")
 ffibuilder.set_source(
     "maxik.kernel._kernel",
-    _declarations() + _COMPILER,
+    declarations() + _COMPILER,
     sources=[f"kernel/unit_{env}.c" for env in ENVIRONMENTS],
     include_dirs=["kernel"],
     depends=[

@@ -241,6 +241,9 @@ class KernelEngine:
     def _spline_position(self, **given: Any) -> Mapping[str, object]:  # noqa: ANN401 - operands of vector-format.md
         """Return the point at `u` of `spline`; the parameter `type` has no effect (spline.parameter)."""
         spline, u = given["spline"], given["u"]
+        if not spline["segments"]:
+            message = "a spline without segments has no positions"
+            raise ValueError(message)
         curve = np.array(spline["segments"], np.float32).reshape(-1)
         out = np.zeros(3, np.float32)
         self._call("spline_position")(len(spline["segments"]), self._floats(curve), u, self._floats(out))

@@ -12,7 +12,7 @@ from importlib import metadata
 
 import numpy as np
 
-from maxik.model import chain, limb, quat
+from maxik.model import chain, limb, quat, spline
 from maxik.model.core import core_of
 from maxik.model.items import item_functions
 from maxik.model.matrix3 import from_values, invert, multiply, point_transform, values_of
@@ -25,6 +25,8 @@ from maxik.problems import (
     LimbSolution,
     LimbTake,
     LimbTakeSolution,
+    SplineProblem,
+    SplineSolution,
     Vector,
 )
 from maxik.profile import CoreProfile
@@ -67,6 +69,10 @@ class ModelEngine:
             if solution.dof_zyx is not None:
                 dof_zyx[frame] = solution.dof_zyx
         return LimbTakeSolution(status, rot_xyz, dof_zyx)
+
+    def solve_spline(self, problem: SplineProblem) -> SplineSolution:
+        """Solve one Spline IK problem (spec 4)."""
+        return spline.solve(self.core, problem)
 
     def initial_plane(
         self, link_count: int, root_init_xyz: Float32s, root_extend: Float32s, links_init_zyx: Float32s, links_extend: Float32s

@@ -7,9 +7,10 @@ A matrix operand is built by the four-row constructor, so its flags are validate
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
 
-from maxik.model import chain, euler, matrix3, point3, quat, rotation, trig
+from maxik.model import chain, euler, matrix3, point3, quat, rotation, spline_curve, trig
 from maxik.model.core import Core, Point3, Quat
 from maxik.model.matrix3 import Matrix3, from_values, values_of
 from maxik.numerics import crt
@@ -17,9 +18,16 @@ from maxik.numerics.float32 import f32
 from maxik.problems import ItemFunction, Vector
 
 
+class Spline(TypedDict):
+    """The operand `spline` of vector-format.md: segments of four points P0..P3."""
+
+    closed: bool
+    segments: Sequence[spline_curve.Segment]
+
+
 def item_functions(core: Core) -> Mapping[str, ItemFunction]:
     """Return item-id -> function of the item's operands, returning its outputs by name."""
-    return {**_runtime(), **_point3(core), **_matrix3(core), **_rotations(core), **_quat(core)}
+    return {**_runtime(), **_point3(core), **_matrix3(core), **_rotations(core), **_quat(core), **_spline(core)}
 
 
 def _runtime() -> Mapping[str, ItemFunction]:
@@ -89,3 +97,10 @@ def _quat(core: Core) -> Mapping[str, ItemFunction]:
         "quat.from_ang_axis": lambda axis, angle: {"q": quat.from_ang_axis(core, axis, angle)},
         "quat.make_matrix": lambda q: {"m": values_of(quat.make_matrix(core, q))},
     }
+
+
+def _spline(core: Core) -> Mapping[str, ItemFunction]:
+    def position(spline: Spline, u: float, type: int) -> Mapping[str, object]:  # noqa: A002, ARG001 - vector-format.md names it
+        return {"point": spline_curve.position(core, spline["segments"])(u)}
+
+    return {"spline.position": position}

@@ -17,7 +17,17 @@ import numpy as np
 from maxik.errors import FileFormatError
 from maxik.numerics.float32 import from_hex, ulp_distance
 from maxik.problems import Engine, Vector
-from maxik.vectors import LIMB_SOLVE, Case, VectorFile, encode, limb_problem, operands, read_vectors
+from maxik.vectors import (
+    LIMB_SOLVE,
+    SPLINE_SOLVE,
+    Case,
+    VectorFile,
+    encode,
+    limb_problem,
+    operands,
+    read_vectors,
+    spline_problem,
+)
 from maxik.verify.rotations import euler_xyz_matrix, turn_between
 
 BITS, TOLERANCE = "bits", "tolerance"
@@ -36,7 +46,7 @@ class CaseFailure:
 
 @dataclass(frozen=True)
 class FileResult:
-    """One vector file: counts of cases, and the first mismatch of every failed case."""
+    """One vector file: counts of cases, the first mismatch of every failed case, and a summary over all cases in `note`."""
 
     path: str
     item: str
@@ -45,6 +55,7 @@ class FileResult:
     failed: int
     skipped: int
     failures: tuple[CaseFailure, ...] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,19 +88,26 @@ def verify_files(paths: Sequence[str | Path], engine: Engine) -> VerifyReport:
 
 
 def _verify_file(file: VectorFile, engine: Engine) -> FileResult:
-    if file.item != LIMB_SOLVE and file.item not in engine.items:
+    if file.item not in (LIMB_SOLVE, SPLINE_SOLVE) and file.item not in engine.items:
         return FileResult(file.path, file.item, "-", 0, 0, len(file.cases))
     comparisons = set()
     failures = []
+    turns: dict[str, list[float]] = {}
     for case in file.cases:
         if file.item == LIMB_SOLVE:
             comparison, failure = _verify_limb(file, case, engine)
+        elif file.item == SPLINE_SOLVE:
+            comparison, failure = _verify_spline(file, case, engine, turns)
         else:
             comparison, failure = BITS, _verify_item(file, case, engine)
         comparisons.add(comparison)
         failures += [failure] if failure else []
     passed = len(file.cases) - len(failures)
-    return FileResult(file.path, file.item, " and ".join(sorted(comparisons)), passed, len(failures), 0, tuple(failures))
+    note = "; ".join(
+        f"{len(angles)} {name}: rms {_rms(angles):.2g} rad, worst {max(angles):.2g} rad" for name, angles in turns.items()
+    )
+    compared = " and ".join(sorted(comparisons))
+    return FileResult(file.path, file.item, compared, passed, len(failures), 0, tuple(failures), note)
 
 
 def _verify_item(file: VectorFile, case: Case, engine: Engine) -> CaseFailure | None:
@@ -109,6 +127,45 @@ def _verify_limb(file: VectorFile, case: Case, engine: Engine) -> tuple[str, Cas
         return BITS, failure
     comparison = f"{BITS} and {TOLERANCE}" if "rot_xyz" in case.expected else TOLERANCE
     return comparison, failure or _compare_rotations(file, case, solution.rot_xyz, solution.dof_zyx)
+
+
+def _verify_spline(
+    file: VectorFile, case: Case, engine: Engine, turns: dict[str, list[float]]
+) -> tuple[str, CaseFailure | None]:
+    """Compare a spline solve: bits, or frames and directions of a pose that 3ds Max computed, whose turns go to `turns`."""
+    solution = engine.solve_spline(spline_problem(file, case))
+    got = {name: encode(getattr(solution, name)) for name in ("status", "bone_lengths", "u", "points", "euler")}
+    measured = ("frames", "directions")
+    bits = {name: value for name, value in case.expected.items() if name not in measured}
+    failure = _compare(file, case, bits, got)
+    if not any(name in case.expected for name in measured):
+        return BITS, failure
+    try:
+        tolerance = {
+            name: float(case.extra["tolerance"][key]) for name, key in zip(measured, ("angle", "direction"), strict=True)
+        }
+        wanted = {name: [np.array(row, np.float64) for row in case.expected[name]] for name in measured}
+        frames = [
+            turn_between(rows.reshape(3, 3), np.array(frame).reshape(4, 3)[:3])
+            for rows, frame in zip(wanted["frames"], solution.frames, strict=True)
+        ]
+        directions = [
+            float(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b))
+            for a, b in zip(wanted["directions"], map(np.array, solution.directions), strict=True)
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        message = f"case {case.id!r}: frames, directions and tolerance do not fit the chain ({error})"
+        raise FileFormatError(message, file=file.path, line=case.line) from error
+    for name, angles in (("frames", frames), ("directions", directions)):
+        turns.setdefault(name, []).extend(angles)
+        for bone, angle in enumerate(angles):
+            if not angle <= tolerance[name] and failure is None:
+                failure = CaseFailure(case.id, f"{name}[{bone}]", f"within {tolerance[name]:.3g} rad", f"{angle:.3g} rad off")
+    return TOLERANCE, failure
+
+
+def _rms(numbers: list[float]) -> float:
+    return float(np.sqrt(np.mean(np.square(numbers))))
 
 
 def _compare(file: VectorFile, case: Case, expected: Any, got: dict[str, object]) -> CaseFailure | None:  # noqa: ANN401 - JSON

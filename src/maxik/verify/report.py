@@ -33,6 +33,7 @@ def render(report: VerifyReport) -> str:
     lines = text.getvalue().rstrip("\n").splitlines()
     for entry in report.files:
         lines += _mismatches(entry.path, [asdict(failure) for failure in entry.failures])
+    lines += [f"{Path(entry.path).name}: {entry.note}" for entry in report.files if entry.note]
     skipped: dict[str, int] = {}
     for entry in report.files:
         if entry.skipped:
