@@ -203,6 +203,7 @@ def _chain_entry(baked: BakedScene, motion: ChainMotion) -> dict[str, Any]:
         "start": scene.nodes[chain.start].name,
         "end": scene.nodes[chain.end].name,
         "goal": scene.nodes[chain.goal].name,
+        "shape": None if chain.spline is None else scene.nodes[chain.spline.shape].name,
         "joints": [scene.nodes[joint].name for joint in motion.joints],
         "frames_solved": int(motion.solved.sum()),
         "frames_left_fk": int((~motion.solved).sum()),
@@ -211,7 +212,7 @@ def _chain_entry(baked: BakedScene, motion: ChainMotion) -> dict[str, Any]:
             for cause, mask in motion.causes.items()
             if mask.any()
         },
-        "worst_goal_miss_in_reach": float(motion.goal_miss[in_reach].max()) if in_reach.any() else None,
+        "worst_goal_miss_in_reach": None if chain.spline or not in_reach.any() else float(motion.goal_miss[in_reach].max()),
         "non_uniform_scale": _has_non_uniform_scale(baked, motion),
     }
 

@@ -152,7 +152,8 @@ def _bake_summary(certificate: dict, written: Sequence[str]) -> list[str]:  # ty
     for chain in certificate["chains"]:
         miss = chain["worst_goal_miss_in_reach"]
         reached = "never in reach" if miss is None else f"worst miss in reach {miss:.2g}"
-        lines.append(f"solved: {chain['name']!r} ({chain['solver']}), {chain['frames_solved']} frames, {reached}")
+        follows = f"on {chain['shape']!r}" if chain["shape"] is not None else reached
+        lines.append(f"solved: {chain['name']!r} ({chain['solver']}), {chain['frames_solved']} frames, {follows}")
         lines += [f"  {cause}: {entry['frames']} frames" for cause, entry in chain["degenerate"].items()]
         if chain["non_uniform_scale"]:
             lines.append("  non-uniform scale inside the chain: the rule for it is not settled")

@@ -8,7 +8,7 @@ goal below the chain that it drives) is a SceneError that names its nodes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 
@@ -16,9 +16,19 @@ import numpy as np
 
 from maxik.errors import SceneError
 from maxik.problems import Engine, Float32s
-from maxik.scene import ik
+from maxik.scene import ik, spline_ik
 from maxik.scene.motion import BakedScene, ChainMotion, NodeMotion, UnsolvedChain
-from maxik.scene.scene import Chain, EulerRotation, Node, Scene
+from maxik.scene.scene import (
+    Chain,
+    EulerRotation,
+    Node,
+    PathPosition,
+    QuatRotation,
+    Scene,
+    Shape,
+    SplineGoal,
+    Transform,
+)
 from maxik.scene.tracks import Ticks
 
 _Step = tuple[str, int]
@@ -74,15 +84,17 @@ def _order(scene: Scene, solved: list[int], joints: list[tuple[int, ...]]) -> li
     """Return nodes and chains so that everything stands after what it depends on."""
     graph: dict[_Step, set[_Step]] = {}
     for index, node in enumerate(scene.nodes):
-        graph[_NODE, index] = set() if node.parent is None else {(_NODE, node.parent)}
+        above = [] if node.parent is None else [node.parent]
+        graph[_NODE, index] = {(_NODE, needed) for needed in above + _curve_nodes(scene, node.on_path)}
     for index in solved:
         chain = scene.chains[index]
-        needs = {(_NODE, chain.goal)}
-        parent = scene.nodes[chain.start].parent
-        if parent is not None:
-            needs.add((_NODE, parent))
-        if chain.vh_target is not None:
-            needs.add((_NODE, chain.vh_target))
+        start = scene.nodes[chain.start]
+        nodes = [start.parent, *_curve_nodes(scene, chain.spline), *_curve_nodes(scene, start.on_path)]
+        if chain.spline is None:
+            nodes += [chain.goal, chain.vh_target]
+        else:
+            nodes.append(chain.spline.up_node)
+        needs = {(_NODE, needed) for needed in nodes if needed is not None}
         graph[_CHAIN, index] = needs
         for joint in joints[index][:-1]:
             graph[_NODE, joint].add((_CHAIN, index))
@@ -95,6 +107,14 @@ def _order(scene: Scene, solved: list[int], joints: list[tuple[int, ...]]) -> li
         ]
         message = f"cyclic dependency, each needs the next: {' -> '.join(reversed(names))}"
         raise SceneError(message, file=scene.file) from error
+
+
+def _curve_nodes(scene: Scene, user: PathPosition | SplineGoal | None) -> list[int]:
+    """Return the nodes that make a curve: the shape's own and the helpers that carry its knots."""
+    if user is None:
+        return []
+    shape = scene.nodes[user.shape].shape
+    return [user.shape, *(shape.helpers if shape else ())]
 
 
 @dataclass
@@ -111,7 +131,7 @@ class _State:
     def place(self, index: int) -> None:
         """Evaluate one node: its parent and the chain that drives it have been evaluated."""
         node = self.scene.nodes[index]
-        position = node.transform.position.at(self.ticks)
+        position = self._position(index)
         scale = node.transform.scale.at(self.ticks)
         scale_axis = node.transform.scale_axis.at(self.ticks)
         euler, rotation = self._rotation(index, node)
@@ -134,6 +154,41 @@ class _State:
             solved_by=(self.solved_euler[index][0],) if index in self.solved_euler else (),
         )
 
+    def _position(self, index: int) -> Float32s:
+        """Return a node's local position, (F, 3): its controller's, or the point of the path that it is bound to."""
+        node = self.scene.nodes[index]
+        shape = None if node.on_path is None else self.scene.nodes[node.on_path.shape].shape
+        if node.on_path is None or shape is None:
+            return node.transform.position.at(self.ticks)
+        knots, object_tm = self._curve(node.on_path.shape, shape)
+        percent = node.on_path.percent.at(self.ticks)
+        on_curve = spline_ik.points_at(self.engine, shape, knots, percent)
+        point = self.engine.transform_points(*_rows(on_curve, object_tm))
+        if node.parent is None:
+            return point
+        return self.engine.transform_points(*_rows(point, self.engine.invert(self.motions[node.parent].world_tm)))
+
+    def _curve(self, index: int, shape: Shape) -> tuple[Float32s | None, Float32s]:
+        """Return the knots that helpers carry, (F, K, 3) in object space or None, and the object TM, (F, 4, 3)."""
+        object_tm = self.motions[index].world_tm
+        if shape.offset is not None:
+            object_tm = self.engine.multiply(*_rows(self._local(shape.offset), object_tm))
+        if not shape.helpers:
+            return None, object_tm
+        to_object = self.engine.invert(object_tm)
+        in_world = (np.ascontiguousarray(self.motions[helper].world_tm[:, 3]) for helper in shape.helpers)
+        knots = [self.engine.transform_points(*_rows(point, to_object)) for point in in_world]
+        return np.stack(_rows(*knots), axis=1), object_tm
+
+    def _local(self, transform: Transform) -> Float32s:
+        """Return scale * rotation * translation of a transform with a quaternion rotation, (F, 4, 3)."""
+        assert isinstance(transform.rotation, QuatRotation)  # noqa: S101 - object offsets are stored so
+        local = self.engine.quat_matrix(transform.rotation.quat.at(self.ticks))
+        scaling = _scale_matrix(self.engine, transform.scale.at(self.ticks), transform.scale_axis.at(self.ticks))
+        if scaling is not None:
+            local = self.engine.multiply(*_rows(scaling, local))
+        return _with_translation(local, transform.position.at(self.ticks))
+
     def _rotation(self, index: int, node: Node) -> tuple[Float32s | None, Float32s]:
         """Return the Euler XYZ angles (None for quaternion controllers) and the rotation as (F, 4, 3)."""
         if index in self.solved_euler:
@@ -148,20 +203,14 @@ class _State:
     def solve(self, index: int, joints: tuple[int, ...]) -> None:
         """Solve one chain over all frames and keep the joints' angles; disabled frames keep the FK angles."""
         chain = self.scene.chains[index]
+        if chain.spline is not None:
+            self._solve_spline(index, chain, chain.spline, joints)
+            return
         frames = len(self.ticks)
         take = ik.limb_take(self.engine, frames, chain, self._chain_frames(chain, joints))
         solution = self.engine.solve_limb_take(take)
         solved = ik.solved_frames(chain, self.ticks, solution)
-        for joint, angles in zip(joints, ik.joint_angles(take, solution), strict=False):
-            rotation = self.scene.nodes[joint].transform.rotation
-            if solved.all():
-                euler = angles
-            elif isinstance(rotation, EulerRotation):
-                euler = np.where(solved[:, None], angles, _euler(rotation, self.ticks)).astype(np.float32)
-            else:
-                message = "an IK joint that is not solved in every frame needs an Euler XYZ controller"
-                raise SceneError(message, file=self.scene.file, node=self.scene.nodes[joint].name)
-            self.solved_euler[joint] = (chain.name, euler)
+        self._write_back(chain, joints, ik.joint_angles(take, solution), solved)
         self.chain_motions[index] = ChainMotion(
             chain=index,
             solved=solved,
@@ -173,9 +222,55 @@ class _State:
             causes={cause: mask & solved for cause, mask in ik.degenerate_frames(take, solution).items()},
         )
 
+    def _write_back(self, chain: Chain, joints: tuple[int, ...], angles: Sequence[Float32s], solved: ik.Mask) -> None:
+        """Keep each joint's solved Euler angles (F, 3); frames that were not solved keep the FK angles."""
+        for joint, found in zip(joints, angles, strict=False):
+            rotation = self.scene.nodes[joint].transform.rotation
+            if solved.all():
+                euler = found
+            elif isinstance(rotation, EulerRotation):
+                euler = np.where(solved[:, None], found, _euler(rotation, self.ticks)).astype(np.float32)
+            else:
+                message = "an IK joint that is not solved in every frame needs an Euler XYZ controller"
+                raise SceneError(message, file=self.scene.file, node=self.scene.nodes[joint].name)
+            self.solved_euler[joint] = (chain.name, euler)
+
+    def _solve_spline(self, index: int, chain: Chain, goal: SplineGoal, joints: tuple[int, ...]) -> None:
+        """Solve a Spline IK chain over all frames (spec 4, max-format-spline-ik.md S.6)."""
+        shape = self.scene.nodes[goal.shape].shape
+        assert shape is not None  # noqa: S101 - ik.why_not_solved has refused chains without one
+        knots, object_tm = self._curve(goal.shape, shape)
+        twists = [track.at(self.ticks) for track in (goal.start_twist, goal.end_twist)]
+        parts = spline_ik.SplineFrames(
+            shape=shape,
+            preferred=self._preferred(joints),
+            extends=tuple(self._extend(joints, place) for place in range(1, len(joints))),
+            knots=knots,
+            object_tm=object_tm,
+            parent_matrix=self._parent_matrix(chain),
+            twist_parent=None if goal.up_node is None else self.motions[goal.up_node].world_tm,
+            twists=np.concatenate(_rows(*twists), axis=1),
+        )
+        take = spline_ik.solve_take(self.engine, len(self.ticks), parts)
+        solved = ik.enabled_frames(chain, self.ticks) & take.solved
+        self._write_back(chain, joints, list(np.moveaxis(take.euler, 1, 0)), solved)
+        nothing = np.zeros(0, np.float32)
+        self.chain_motions[index] = ChainMotion(
+            chain=index,
+            solved=solved,
+            goal_in_chain=np.zeros((0, 4, 3), np.float32),
+            goal_distance=nothing,
+            reach=nothing,
+            goal_miss=nothing,
+            joints=joints[:-1],
+            causes=take.causes,
+        )
+
     def finished(self, index: int) -> ChainMotion:
         """Return a chain's motion with the distance from its end joint to its goal, now that both are placed."""
         chain = self.scene.chains[index]
+        if chain.spline is not None:
+            return self.chain_motions[index]
         end = self.motions[chain.end].world_tm[:, 3].astype(np.float64)
         goal = self.motions[chain.goal].world_tm[:, 3].astype(np.float64)
         miss = np.broadcast_to(np.linalg.norm(end - goal, axis=1), len(self.ticks))
@@ -183,29 +278,32 @@ class _State:
 
     def _chain_frames(self, chain: Chain, joints: tuple[int, ...]) -> ik.ChainFrames:
         """Gather what the chain needs; spaces as in ik.py."""
-        nodes = self.scene.nodes
         to_chain = self.engine.invert(self._parent_matrix(chain))
         target = None
         if chain.vh_target is not None:
             target_in_world = np.ascontiguousarray(self.motions[chain.vh_target].world_tm[:, 3])
             target = self.engine.transform_points(*_rows(target_in_world, to_chain))
-        preferred = []
-        for index in joints[:-1]:
-            joint = nodes[index].joint
-            assert joint is not None  # noqa: S101 - ik.why_not_solved has refused chains with such joints
-            preferred.append(joint.preferred.at(self.ticks))
         return ik.ChainFrames(
-            preferred=tuple(preferred),
+            preferred=self._preferred(joints),
             extends=tuple(self._extend(joints, place) for place in range(1, len(joints))),
             goal_in_chain=self.engine.multiply(*_rows(self.motions[chain.goal].world_tm, to_chain)),
             vh_target_in_chain=target,
             swivel=chain.swivel.at(self.ticks),
         )
 
+    def _preferred(self, joints: tuple[int, ...]) -> tuple[Float32s, ...]:
+        """Return the preferred angles of every joint but the end, (F, 3)."""
+        preferred = []
+        for index in joints[:-1]:
+            joint = self.scene.nodes[index].joint
+            assert joint is not None  # noqa: S101 - ik.why_not_solved has refused chains with such joints
+            preferred.append(joint.preferred.at(self.ticks))
+        return tuple(preferred)
+
     def _parent_matrix(self, chain: Chain) -> Float32s:
         """Return Translation(start position) * ParentTM(start), (F, 4, 3)."""
         start = self.scene.nodes[chain.start]
-        origin = _with_translation(np.eye(4, 3, dtype=np.float32)[None], start.transform.position.at(self.ticks))
+        origin = _with_translation(np.eye(4, 3, dtype=np.float32)[None], self._position(chain.start))
         if start.parent is None:
             return origin
         return self.engine.multiply(*_rows(origin, self.motions[start.parent].world_tm))

@@ -72,18 +72,31 @@ def why_not_solved(scene: Scene, chain: Chain, joints: tuple[int, ...], driven: 
 
     `driven`: joints that an earlier chain already solves, with that chain's name.
     """
-    if chain.solver == SPLINE:
-        return "Spline IK chains are not solved"
-    if chain.solver != LIMB:
-        return f"the solver {chain.solver!r} is not one that maxik evaluates (it evaluates {LIMB})"
-    if len(joints) not in (2, 3):
-        return f"the limb solver accepts 2 or 3 joints, this chain has {len(joints)} (status invalid-initial-value)"
+    if chain.solver not in (LIMB, SPLINE):
+        return f"the solver {chain.solver!r} is not one that maxik evaluates (it evaluates {LIMB} and {SPLINE})"
+    misfit = _spline_misfit(scene, chain, joints) if chain.solver == SPLINE else _limb_misfit(joints)
+    if misfit is not None:
+        return misfit
     for index in joints[:-1]:
         node = scene.nodes[index]
         if node.joint is None:
             return f"joint {node.name!r} has no IK joint controller, so no preferred angles"
         if index in driven:
             return f"joint {node.name!r} is already solved by the chain {driven[index]!r}"
+    return None
+
+
+def _limb_misfit(joints: tuple[int, ...]) -> str | None:
+    if len(joints) in (2, 3):
+        return None
+    return f"the limb solver accepts 2 or 3 joints, this chain has {len(joints)} (status invalid-initial-value)"
+
+
+def _spline_misfit(scene: Scene, chain: Chain, joints: tuple[int, ...]) -> str | None:
+    if chain.spline is None or scene.nodes[chain.spline.shape].shape is None:
+        return "the chain has no spline to follow: its shape node is missing or holds no knots"
+    if chain.spline.up_node in joints:
+        return "the up-node is a joint of the chain"
     return None
 
 
@@ -120,11 +133,16 @@ def joint_angles(take: LimbTake, solution: LimbTakeSolution) -> tuple[Float32s, 
     return (solution.rot_xyz, np.ascontiguousarray(solution.dof_zyx[:, ::-1]))
 
 
+def enabled_frames(chain: Chain, ticks: Ticks) -> Mask:
+    """Return the frames in which the chain is enabled, (F,)."""
+    enabled: Mask = np.broadcast_to(chain.enabled.at(ticks)[:, 0] > 0.5, len(ticks))  # noqa: PLR2004 - a boolean as float
+    return enabled
+
+
 def solved_frames(chain: Chain, ticks: Ticks, solution: LimbTakeSolution) -> Mask:
     """Return the frames in which the chain is enabled and the solver succeeded, (F,)."""
-    enabled: Mask = np.broadcast_to(chain.enabled.at(ticks)[:, 0] > 0.5, len(ticks))  # noqa: PLR2004 - a boolean as float
     succeeded: Mask = solution.status == STATUSES.index(SUCCESS)
-    return np.logical_and(enabled, succeeded)
+    return np.logical_and(enabled_frames(chain, ticks), succeeded)
 
 
 def reach(take: LimbTake) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

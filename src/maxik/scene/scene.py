@@ -67,8 +67,42 @@ class Joint:
 
 
 @dataclass(frozen=True)
+class Knot:
+    """A knot of a spline in object space; handles are points, not offsets. `kind` 0 is "auto": its handles follow the knots."""
+
+    kind: int
+    point: tuple[float, float, float]
+    in_handle: tuple[float, float, float]
+    out_handle: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A spline on a node. `helpers`: nodes that carry its knots, one a knot (Spline IK Control), or empty.
+
+    `offset` is the object offset: object TM = offset * node TM (position, rotation quaternion, scale, its axis).
+    """
+
+    knots: tuple[Knot, ...]
+    closed: bool = False
+    helpers: tuple[int, ...] = ()
+    offset: Transform | None = None
+
+
+@dataclass(frozen=True)
+class PathPosition:
+    """A Path Constraint as position: the point of `shape` (a node index) at the fraction `percent` (track of size 1)."""
+
+    shape: int
+    percent: Track
+
+
+@dataclass(frozen=True)
 class Node:
-    """A node: `parent` is an index into Scene.nodes or None; `object_class` what hangs on it ("Bone", "Dummy", ...)."""
+    """A node: `parent` is an index into Scene.nodes or None; `object_class` what hangs on it ("Bone", "Dummy", ...).
+
+    `on_path` replaces the transform's position where a Path Constraint sets it.
+    """
 
     name: str
     parent: int | None
@@ -76,6 +110,18 @@ class Node:
     object_class: str = ""
     controller_class: str = ""
     joint: Joint | None = None
+    shape: Shape | None = None
+    on_path: PathPosition | None = None
+
+
+@dataclass(frozen=True)
+class SplineGoal:
+    """What a Spline IK chain follows: the node with the shape, twists (tracks of size 1, radians), the up-node if used."""
+
+    shape: int
+    start_twist: Track
+    end_twist: Track
+    up_node: int | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +129,8 @@ class Chain:
     """An IK chain: solver name, start joint, end joint and goal node, all as node indices.
 
     `swivel`: track of size 1, radians; `swivel_parent`: "goal" or "start-joint" (SAParent 0 or 1); `vh_target`: node
-    whose position replaces the swivel, or None when unused; `enabled`: track of size 1, solved where above 0.5.
+    whose position replaces the swivel, or None when unused; `enabled`: track of size 1, solved where above 0.5. `spline`:
+    what a Spline IK chain follows; swivel and VH target mean nothing to it.
     """
 
     name: str
@@ -95,6 +142,7 @@ class Chain:
     swivel_parent: str
     vh_target: int | None
     enabled: Track
+    spline: SplineGoal | None = None
 
 
 @dataclass(frozen=True)
