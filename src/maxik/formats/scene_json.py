@@ -21,7 +21,21 @@ from maxik.errors import FileFormatError
 from maxik.formats.whole_file import write_whole
 from maxik.numerics.float32 import f32, from_hex
 from maxik.scene import tracks as t
-from maxik.scene.scene import Chain, EulerRotation, Joint, Node, Notice, QuatRotation, Scene, Transform, Units
+from maxik.scene.scene import (
+    Chain,
+    EulerRotation,
+    Joint,
+    Knot,
+    Node,
+    Notice,
+    PathPosition,
+    QuatRotation,
+    Scene,
+    Shape,
+    SplineGoal,
+    Transform,
+    Units,
+)
 
 FORMAT = "maxik-scene/1"
 _ZERO, _ONES, _NO_TURN = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0), (0.0, 0.0, 0.0, 1.0)
@@ -38,7 +52,8 @@ _QUATERNION_KEYS = ("slerp", "tcb-rotation")
 _IN_UNITS_OF_THE_VALUE = ("values", "in_tangents", "out_tangents")
 _SWIVEL_PARENTS = ("start-joint", "goal")
 _SCENE_KEYS = ("format", "frame_rate", "range", "units", "nodes", "chains", "notices", "source")
-_NODE_KEYS = ("name", "parent", "position", "rotation", "scale", "scale_axis", "object_class", "controller_class", "joint")
+_TRANSFORM_KEYS = ("position", "rotation", "scale", "scale_axis")
+_NODE_KEYS = ("name", "parent", *_TRANSFORM_KEYS, "object_class", "controller_class", "joint", "shape", "on_path")
 
 
 # ---- writing ----
@@ -74,9 +89,9 @@ def _text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _node_entry(node: Node) -> dict[str, Any]:
-    transform, rotation = node.transform, node.transform.rotation
-    entry: dict[str, Any] = {"name": node.name, "parent": node.parent, "position": _track_entry(transform.position)}
+def _transform_entry(transform: Transform) -> dict[str, Any]:
+    rotation = transform.rotation
+    entry: dict[str, Any] = {"position": _track_entry(transform.position)}
     if isinstance(rotation, EulerRotation):
         entry["rotation"] = {axis: _track_entry(getattr(rotation, axis)) for axis in "xyz"}
         if rotation.axis_order:
@@ -85,6 +100,11 @@ def _node_entry(node: Node) -> dict[str, Any]:
         entry["rotation"] = {"quaternion": _track_entry(rotation.quat)}
     entry["scale"] = _track_entry(transform.scale)
     entry["scale_axis"] = _track_entry(transform.scale_axis)
+    return entry
+
+
+def _node_entry(node: Node) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": node.name, "parent": node.parent, **_transform_entry(node.transform)}
     entry["object_class"], entry["controller_class"] = node.object_class, node.controller_class
     if node.joint is not None:
         joint: dict[str, Any] = {"preferred": _track_entry(node.joint.preferred)}
@@ -92,12 +112,38 @@ def _node_entry(node: Node) -> dict[str, Any]:
             joint["initial_position"] = [_number_entry(value) for value in node.joint.initial_position]
         joint.update({key: getattr(node.joint, key) for key in ("inactive_axes", "limited_axes") if getattr(node.joint, key)})
         entry["joint"] = joint
+    if node.shape is not None:
+        entry["shape"] = _shape_entry(node.shape)
+    if node.on_path is not None:
+        entry["on_path"] = {"shape": node.on_path.shape, "percent": _track_entry(node.on_path.percent)}
     return entry
 
 
 def _chain_entry(chain: Chain) -> dict[str, Any]:
     entry = _filled(chain)
     entry["swivel"], entry["enabled"] = _track_entry(chain.swivel), _track_entry(chain.enabled)
+    del entry["spline"]
+    if chain.spline is not None:
+        entry["spline"] = {
+            "shape": chain.spline.shape,
+            "start_twist": _track_entry(chain.spline.start_twist),
+            "end_twist": _track_entry(chain.spline.end_twist),
+            "up_node": chain.spline.up_node,
+        }
+    return entry
+
+
+def _shape_entry(shape: Shape) -> dict[str, Any]:
+    entry: dict[str, Any] = {"closed": shape.closed, "helpers": list(shape.helpers)}
+    entry["knots"] = [
+        {
+            "kind": knot.kind,
+            **{key: [_number_entry(value) for value in getattr(knot, key)] for key in ("point", "in_handle", "out_handle")},
+        }
+        for knot in shape.knots
+    ]
+    if shape.offset is not None:
+        entry["offset"] = _transform_entry(shape.offset)
     return entry
 
 
@@ -300,15 +346,62 @@ def _node(at: _At, names: Sequence[str]) -> Node:
     return Node(
         name=at.get("name").text(),
         parent=_reference(at.get("parent"), names) if at.has("parent") else None,
-        transform=Transform(
-            position=_optional_track(at, "position", _ZERO),
-            rotation=_rotation(at.get("rotation")) if at.has("rotation") else QuatRotation(t.ConstantTrack(_NO_TURN)),
-            scale=_optional_track(at, "scale", _ONES),
-            scale_axis=_optional_track(at, "scale_axis", _NO_TURN),
-        ),
+        transform=_transform(at),
         object_class=_optional_text(at, "object_class"),
         controller_class=_optional_text(at, "controller_class"),
         joint=joint,
+        shape=_shape(at.get("shape"), names) if at.has("shape") else None,
+        on_path=_on_path(at.get("on_path"), names) if at.has("on_path") else None,
+    )
+
+
+def _transform(at: _At) -> Transform:
+    return Transform(
+        position=_optional_track(at, "position", _ZERO),
+        rotation=_rotation(at.get("rotation")) if at.has("rotation") else QuatRotation(t.ConstantTrack(_NO_TURN)),
+        scale=_optional_track(at, "scale", _ONES),
+        scale_axis=_optional_track(at, "scale_axis", _NO_TURN),
+    )
+
+
+def _shape(at: _At, names: Sequence[str]) -> Shape:
+    at.only(_field_names(Shape))
+    knots = tuple(_knot(entry) for entry in at.get("knots").items())
+    helpers = tuple(_reference(entry, names) for entry in at.get("helpers").items()) if at.has("helpers") else ()
+    if not knots:
+        at.get("knots").fail("a spline has at least one knot")
+    if helpers and len(helpers) != len(knots):
+        at.get("helpers").fail(f"one helper a knot is expected: {len(knots)}, not {len(helpers)}")
+    closed = at.get("closed").value if at.has("closed") else False
+    if not isinstance(closed, bool):
+        at.get("closed").fail("true or false is expected")
+    return Shape(knots, closed, helpers, _transform(at.get("offset").only(_TRANSFORM_KEYS)) if at.has("offset") else None)
+
+
+def _knot(at: _At) -> Knot:
+    """Return a knot; a bare point is a knot of kind 0, whose handles follow from the knots."""
+    if isinstance(at.value, list):
+        x, y, z = _row(at, 3)
+        return Knot(0, (x, y, z), (x, y, z), (x, y, z))
+    at.only(_field_names(Knot))
+    x, y, z = _row(at.get("point"), 3)
+    a, b, c = _row(at.get("in_handle"), 3) if at.has("in_handle") else (x, y, z)
+    d, e, f = _row(at.get("out_handle"), 3) if at.has("out_handle") else (x, y, z)
+    return Knot(at.get("kind").integer() if at.has("kind") else 0, (x, y, z), (a, b, c), (d, e, f))
+
+
+def _on_path(at: _At, names: Sequence[str]) -> PathPosition:
+    at.only(_field_names(PathPosition))
+    return PathPosition(_reference(at.get("shape"), names), _optional_track(at, "percent", (0.0,)))
+
+
+def _spline(at: _At, names: Sequence[str]) -> SplineGoal:
+    at.only(_field_names(SplineGoal))
+    return SplineGoal(
+        shape=_reference(at.get("shape"), names),
+        start_twist=_optional_track(at, "start_twist", (0.0,), angles=True),
+        end_twist=_optional_track(at, "end_twist", (0.0,), angles=True),
+        up_node=_reference(at.get("up_node"), names) if at.has("up_node") else None,
     )
 
 
@@ -341,6 +434,7 @@ def _chain(at: _At, names: Sequence[str]) -> Chain:
         swivel_parent=parent,
         vh_target=_reference(at.get("vh_target"), names) if at.has("vh_target") else None,
         enabled=_optional_track(at, "enabled", (1.0,)),
+        spline=_spline(at.get("spline"), names) if at.has("spline") else None,
     )
 
 
@@ -381,7 +475,7 @@ def _optional_text(at: _At, key: str) -> str:
     return at.get(key).text() if at.has(key) else ""
 
 
-def _field_names(kind: type[Joint | Chain | Notice]) -> tuple[str, ...]:
+def _field_names(kind: type[Any]) -> tuple[str, ...]:
     return tuple(entry.name for entry in fields(kind))
 
 

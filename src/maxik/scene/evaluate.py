@@ -253,7 +253,9 @@ class _State:
         )
         take = spline_ik.solve_take(self.engine, len(self.ticks), parts)
         solved = ik.enabled_frames(chain, self.ticks) & take.solved
-        self._write_back(chain, joints, list(np.moveaxis(take.euler, 1, 0)), solved)
+        self._write_back(
+            chain, joints, [np.ascontiguousarray(take.euler[:, bone]) for bone in range(take.euler.shape[1])], solved
+        )
         nothing = np.zeros(0, np.float32)
         self.chain_motions[index] = ChainMotion(
             chain=index,
