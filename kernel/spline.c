@@ -26,7 +26,7 @@ INLINE float bernstein(float s, float t, float p0, float p1, float p2, float p3)
 }
 
 /* [CORE] spline.parameter: simple, whatever the type argument. */
-static Point3 spline_position(const SplineCurve *curve, float u)
+INLINE Point3 spline_position(const SplineCurve *curve, float u)
 {
     double x;
     float s, t;
@@ -42,7 +42,7 @@ static Point3 spline_position(const SplineCurve *curve, float u)
         u = 1.0f;
     }
     x = (double)u * curve->segments;
-    k = (int)floor(x);
+    k = (int)x; /* floor: x is not negative */
     if (k > curve->segments - 1) {
         k = curve->segments - 1;
     }
@@ -54,7 +54,7 @@ static Point3 spline_position(const SplineCurve *curve, float u)
 }
 
 /* SplinePosAt(u, 1) * toJointMat (spec 4.2) */
-static Point3 sample(SplineSolve *solve, float u)
+INLINE Point3 sample(SplineSolve *solve, float u)
 {
     ++solve->out->samples;
     return point_transform(&solve->to_joint, spline_position(&solve->chain->curve, u));

@@ -58,7 +58,7 @@ typedef struct {
 
 enum { MARCH_LEAP = 0, MARCH_LITERAL = 1 };
 
-static Point3 spline_position(const SplineCurve *curve, float u);
+INLINE Point3 spline_position(const SplineCurve *curve, float u);
 static int spline_solve(const SplineChain *chain, int march, SplineResult *out);
 
 #endif

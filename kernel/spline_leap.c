@@ -61,30 +61,42 @@ static int leap_segment(SplineSolve *solve, int k)
     return solve->segment_usable;
 }
 
+/* 2^exponent as a float's bits, -126 <= exponent <= 127. */
+static double power_of_two(int exponent)
+{
+    unsigned bits = (unsigned)(exponent + 127) << 23;
+    float power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
 /* How many additions of `step` to u stay inside u's binade with one increment; count 0 at a tie (docs, lemma 1). */
 static SteadyRun steady_run(float u, float step)
 {
     SteadyRun run;
-    int exponent;
-    double ulp, ratio, whole, top;
+    unsigned bits;
+    double ulp, ratio, rest, top;
     run.inc = 0.0;
     run.count = 0;
-    if (!(u > 1e-30f)) {
+    if (!(u > 1e-30f && u < 2.0f)) {
         return run;
     }
-    frexp((double)u, &exponent);
-    ulp = ldexp(1.0, exponent - 24);
-    top = ldexp(1.0, exponent);
+    memcpy(&bits, &u, sizeof bits);
+    ulp = power_of_two((int)(bits >> 23) - 127 - 23);
+    top = ulp * 16777216.0;
     ratio = step / ulp;
-    whole = floor(ratio);
-    if (ratio - whole == 0.5) {
+    if (!(ratio < 1e9)) {
         return run;
     }
-    run.inc = (ratio - whole > 0.5 ? whole + 1.0 : whole) * ulp;
+    rest = ratio - (double)(long)ratio;
+    if (rest == 0.5) {
+        return run;
+    }
+    run.inc = (double)((long)ratio + (rest > 0.5)) * ulp;
     if (run.inc <= 0.0) {
         return run;
     }
-    run.count = (long)floor((top - u) / run.inc);
+    run.count = (long)((top - u) / run.inc);
     while (run.count > 0 && u + run.count * run.inc >= top) {
         --run.count;
     }
@@ -122,30 +134,20 @@ static void squared_distance(const LeapSegment *segment, double t0, Point3 start
 /* Hull of the distance over h in [0, width]: the Bernstein coefficients of degree 6, widened by the bound. */
 static void distance_hull(const LeapSegment *segment, const double d[7], double width, double *low, double *high)
 {
-    static const double SHARE[7][7] = {
-        {1, 0, 0, 0, 0, 0, 0},
-        {1, 1.0 / 6, 0, 0, 0, 0, 0},
-        {1, 2.0 / 6, 1.0 / 15, 0, 0, 0, 0},
-        {1, 3.0 / 6, 3.0 / 15, 1.0 / 20, 0, 0, 0},
-        {1, 4.0 / 6, 6.0 / 15, 4.0 / 20, 1.0 / 15, 0, 0},
-        {1, 5.0 / 6, 10.0 / 15, 10.0 / 20, 5.0 / 15, 1.0 / 6, 0},
-        {1, 1, 1, 1, 1, 1, 1},
-    };
-    double e[7], least, most, power = 1.0, size = 0.0, error;
-    int i, j;
-    for (i = 0; i < 7; ++i) {
-        e[i] = d[i] * power;
-        size += fabs(e[i]);
-        power *= width;
-    }
-    least = most = e[0];
-    for (j = 1; j < 7; ++j) {
-        double b = e[0];
-        for (i = 1; i <= j; ++i) {
-            b += SHARE[j][i] * e[i];
-        }
-        least = b < least ? b : least;
-        most = b > most ? b : most;
+    double w2 = width * width, w3 = w2 * width, w4 = w2 * w2, w5 = w4 * width, w6 = w3 * w3;
+    double e1 = d[1] * width, e2 = d[2] * w2, e3 = d[3] * w3, e4 = d[4] * w4, e5 = d[5] * w5, e6 = d[6] * w6;
+    double size = d[0] + fabs(e1) + fabs(e2) + fabs(e3) + fabs(e4) + fabs(e5) + e6;
+    double b[6], least = d[0], most = d[0], error;
+    int j;
+    b[0] = d[0] + e1 * (1.0 / 6);
+    b[1] = d[0] + e1 * (2.0 / 6) + e2 * (1.0 / 15);
+    b[2] = d[0] + e1 * (3.0 / 6) + e2 * (3.0 / 15) + e3 * (1.0 / 20);
+    b[3] = d[0] + e1 * (4.0 / 6) + e2 * (6.0 / 15) + e3 * (4.0 / 20) + e4 * (1.0 / 15);
+    b[4] = d[0] + e1 * (5.0 / 6) + e2 * (10.0 / 15) + e3 * (10.0 / 20) + e4 * (5.0 / 15) + e5 * (1.0 / 6);
+    b[5] = d[0] + e1 + e2 + e3 + e4 + e5 + e6;
+    for (j = 0; j < 6; ++j) {
+        least = b[j] < least ? b[j] : least;
+        most = b[j] > most ? b[j] : most;
     }
     least -= LEAP_SLACK * size;
     most += LEAP_SLACK * size;
@@ -182,7 +184,7 @@ static long certified_steps(SplineSolve *solve, float u, float step, Point3 star
     SteadyRun run = steady_run(u, step);
     const SplineCurve *curve = &solve->chain->curve;
     double x = (double)u * curve->segments, t0, per_step, d[7], root, other;
-    int k = (int)floor(x), tries;
+    int k = (int)x, tries;
     long count = run.count < most ? run.count : most, room;
     const LeapSegment *segment = &solve->segment;
     *inc = run.inc;
@@ -191,7 +193,7 @@ static long certified_steps(SplineSolve *solve, float u, float step, Point3 star
     }
     t0 = x - k;
     per_step = run.inc * curve->segments;
-    room = (long)floor((1.0 - t0) / per_step);
+    room = (long)((1.0 - t0) / per_step);
     while (room > 0 && (u + room * run.inc) * curve->segments >= k + 1) {
         --room;
     }
@@ -369,11 +371,39 @@ typedef struct {
     Point3 point;
 } Nearest;
 
+/* The distance of a member of the fine steps from `u` to `end` that lies near the curve's nearest point: the nearest of
+ * all is not farther. FLT_MAX where no run of steps is steady. */
+static float probe(SplineSolve *solve, float u, float end)
+{
+    SteadyRun run = steady_run(u, STEP_FINE);
+    Point3 origin = point3(0.0f, 0.0f, 0.0f);
+    double x = (double)u * solve->chain->curve.segments, d[7], h = 0.0, per_step, most;
+    int k = (int)x, i;
+    long place;
+    if (run.count < LEAP_LEAST || k >= solve->chain->curve.segments || !leap_segment(solve, k)) {
+        return FLT_MAX;
+    }
+    most = ((double)end - u) / run.inc - 1.0;
+    most = most < run.count ? most : run.count;
+    per_step = run.inc * solve->chain->curve.segments;
+    squared_distance(&solve->segment, x - k, origin, d);
+    for (i = 0; i < 4; ++i) {
+        double slope = d[1] + h * (2.0 * d[2] + h * (3.0 * d[3] + h * 4.0 * d[4]));
+        double bend = 2.0 * d[2] + h * (6.0 * d[3] + h * 12.0 * d[4]);
+        h = bend > 0.0 ? h - slope / bend : h;
+        h = h > 0.0 ? h : 0.0;
+        h = h < most * per_step ? h : most * per_step;
+    }
+    place = most > 0.0 ? (long)(h / per_step) : 0;
+    return point3_flength(point3_subtract(sample(solve, F((double)u + place * run.inc)), origin));
+}
+
 /* Every u from `u` by fine steps while u < end, as the rescan of 4.2 visits it, keeping the first nearest point. Runs
  * whose hull lies above the nearest distance known are passed over. Returns the u that ends the loop. */
 static float rescan(SplineSolve *solve, float u, float end, Nearest *best)
 {
     Point3 origin = point3(0.0f, 0.0f, 0.0f);
+    float known = u < end ? probe(solve, u, end) : FLT_MAX;
     while (u < end) {
         Point3 p = sample(solve, u);
         float dist = point3_flength(point3_subtract(p, origin));
@@ -384,8 +414,9 @@ static float rescan(SplineSolve *solve, float u, float end, Nearest *best)
             best->dist = dist;
             best->point = p;
         }
+        known = best->dist < known ? best->dist : known;
         most = (long)((end - (double)u) / STEP_FINE * 0.999) - 2;
-        count = most < LEAP_LEAST ? 0 : leap(solve, u, STEP_FINE, origin, best->dist, 1e30, most, &inc);
+        count = most < LEAP_LEAST ? 0 : leap(solve, u, STEP_FINE, origin, known, 1e30, most, &inc);
         if (count > 0) {
             u = F((double)u + count * inc);
         }

@@ -6,7 +6,9 @@ The kernel implements the default candidate of every item, in both environments;
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from types import ModuleType
@@ -45,6 +47,29 @@ _SWIVEL_IN_START_JOINT, _SWIVEL_IN_GOAL, _SWIVEL_VH_TARGET = range(3)
 def is_built() -> bool:
     """Tell whether the compiled kernel is there."""
     return _kernel is not None
+
+
+_SPLINE_OUTPUTS = {
+    "bone_lengths": 1,
+    "bone_axes": 3,
+    "co_axes": 3,
+    "euler": 3,
+    "frames": 12,
+    "directions": 3,
+    "u": 1,
+    "points": 3,
+}
+"""Output arrays of a spline solve -> floats a row."""
+
+
+@dataclass(frozen=True)
+class SplineCall:
+    """A spline problem in the kernel's memory: its struct, its output arrays, and the call that solves it."""
+
+    struct: Any
+    found: Mapping[str, Float32s]
+    solve: Callable[[], int]
+    kept: object
 
 
 class KernelEngine:
@@ -145,53 +170,46 @@ class KernelEngine:
 
     def solve_spline(self, problem: SplineProblem) -> SplineSolution:
         """Solve one Spline IK problem (spec 4)."""
-        ffi, joints = self._ffi, len(problem.joints)
-        sizes = {
-            "bone_lengths": 1,
-            "bone_axes": 3,
-            "co_axes": 3,
-            "euler": 3,
-            "frames": 12,
-            "directions": 3,
-            "u": 1,
-            "points": 3,
-        }
-        arrays = {name: np.zeros((joints + 1, size), np.float32) for name, size in sizes.items()}
-        given = {
-            "t": np.array([joint.t for joint in problem.joints], np.float32).reshape(-1),
-            "init": np.array([joint.init for joint in problem.joints], np.float32).reshape(-1),
-            "curve": np.array(problem.segments, np.float32).reshape(-1),
-            **{
-                name: np.array(getattr(problem, name), np.float32)
-                for name in ("object_tm", "parent_matrix", "twist_parent", "n0", "a0")
-            },
-        }
-        if problem.zero_map_vector is not None:
-            given["zero_map"] = np.array(problem.zero_map_vector, np.float32)
-        axes = ffi.new("char[]", "".join(joint.axes for joint in problem.joints).encode("ascii"))
-        call = ffi.new("maxik_spline *")
-        call.joints, call.closed, call.segments = joints, int(problem.closed), len(problem.segments)
-        call.march = MARCHES.index(self.march)
-        call.axes, call.start_twist, call.end_twist = axes, problem.start_twist, problem.end_twist
-        for name, array in {**given, **arrays}.items():
-            setattr(call, name, self._floats(array))
-        status = STATUSES[self._call("spline_solve")(call)]
-        count = call.count
+        call = self.spline_call(problem)
+        status = STATUSES[call.solve()]
+        count, bones = call.struct.count, len(problem.joints) if call.struct.count else 0
 
         def rows(name: str, number: int) -> tuple[Vector, ...]:
-            return tuple(map(tuple, arrays[name][:number].tolist()))
+            return tuple(map(tuple, call.found[name][:number].tolist()))
 
-        bones = joints if count else 0
         return SplineSolution(
             status=status,
-            bone_lengths=tuple(arrays["bone_lengths"][:joints, 0].tolist()),
-            u=tuple(arrays["u"][:count, 0].tolist()),
+            bone_lengths=tuple(call.found["bone_lengths"][: len(problem.joints), 0].tolist()),
+            u=tuple(call.found["u"][:count, 0].tolist()),
             points=rows("points", count),
             euler=rows("euler", bones) if count else None,
             frames=rows("frames", bones),
             directions=rows("directions", bones),
-            samples=call.samples,
+            samples=call.struct.samples,
         )
+
+    def spline_call(self, problem: SplineProblem) -> SplineCall:
+        """Return a problem laid out for the kernel; solving it again and again gives the same."""
+        joints = len(problem.joints)
+        given = {
+            "t": [joint.t for joint in problem.joints],
+            "init": [joint.init for joint in problem.joints],
+            "curve": problem.segments,
+            **{name: getattr(problem, name) for name in ("object_tm", "parent_matrix", "twist_parent", "n0", "a0")},
+        }
+        if problem.zero_map_vector is not None:
+            given["zero_map"] = problem.zero_map_vector
+        arrays = {name: np.array(value, np.float32).reshape(-1) for name, value in given.items()}
+        found = {name: np.zeros((joints + 1, size), np.float32) for name, size in _SPLINE_OUTPUTS.items()}
+        axes = self._ffi.new("char[]", "".join(joint.axes for joint in problem.joints).encode("ascii"))
+        struct = self._ffi.new("maxik_spline *")
+        struct.joints, struct.closed, struct.segments = joints, int(problem.closed), len(problem.segments)
+        struct.march = MARCHES.index(self.march)
+        struct.axes, struct.start_twist, struct.end_twist = axes, problem.start_twist, problem.end_twist
+        for name, array in {**arrays, **found}.items():
+            setattr(struct, name, self._floats(array))
+        solve = self._call("spline_solve")
+        return SplineCall(struct, found, partial(solve, struct), (axes, arrays))
 
     def initial_plane(
         self, link_count: int, root_init_xyz: Float32s, root_extend: Float32s, links_init_zyx: Float32s, links_extend: Float32s

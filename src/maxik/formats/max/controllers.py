@@ -29,6 +29,7 @@ _POSITION_KEYS = {c.LINEAR_POSITION, c.BEZIER_POSITION, c.TCB_POSITION}
 _ROTATION_KEYS = {c.LINEAR_ROTATION, c.TCB_ROTATION}
 _SCALE_KEYS = {c.LINEAR_SCALE, c.BEZIER_SCALE, c.TCB_SCALE}
 _AXIS_ORDER = 0x1003
+_PATH_BLOCK, _PATH_PERCENT, _PATH_NODES = 2, 0, 11
 _ON_OFF_STATE, _ON_OFF_CHUNKS = 0x0140, {0x2034, 0x2035, 0x204B, 0x0130, 0x0140}
 
 Rotation = EulerRotation | QuatRotation
@@ -37,11 +38,15 @@ Scale = tuple[Track, Track]
 
 @dataclass
 class Controllers:
-    """Turns controllers into tracks for one node after another, and keeps the notices."""
+    """Turns controllers into tracks for one node after another, and keeps the notices.
+
+    `paths`: for nodes whose position is a Path Constraint on one path, the path's node object and the percent track.
+    """
 
     objects: Objects
     notices: list[Notice] = field(default_factory=list)
     node: int | None = None
+    paths: dict[int, tuple[int, Track]] = field(default_factory=dict)
 
     def transform(self, index: int | None) -> Transform:  # noqa: PLR0911 - one return for each kind of controller
         """Return the PRS of a transform controller, whatever wraps it."""
@@ -177,7 +182,25 @@ class Controllers:
             return ComponentsTrack(
                 tuple(self.number(references.get(slot), f"{where} {axis}") for slot, axis in enumerate("xyz"))
             )
+        if ident == c.PATH_CONSTRAINT:
+            return self._on_path(index)
         return self._keyed(index, where, ZERO) if ident in _POSITION_KEYS else None
+
+    def _on_path(self, index: int) -> Track | None:
+        """Note the one path of a Path Constraint (max-format.md 5.2, max-format-spline-ik.md S.4); None for several."""
+        block = self.objects.references(index).get(_PATH_BLOCK)
+        if block is None or self.node is None:
+            return None
+        params = Params(self.objects, block)
+        paths = [target for target in params.targets(_PATH_NODES) if target is not None]
+        if len(paths) != 1:
+            return None
+        percent = self.parameter(block, params, _PATH_PERCENT, "path percent")
+        if percent != ConstantTrack((0.0,)):
+            what = "a Path Constraint away from the path's start: taken at equal shares of the segments"
+            self._note("assumed", what, self.objects.class_of(index).name, "position")
+        self.paths[self.node] = (paths[0], percent)
+        return ConstantTrack(ZERO)
 
     def _on_off(self, index: int) -> Track | None:
         """Return an On/Off controller without keys: its state stands in chunk 0140; keyed ones were never seen."""

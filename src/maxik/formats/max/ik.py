@@ -8,7 +8,7 @@ from maxik.formats.max import classes as c
 from maxik.formats.max.controllers import Controllers
 from maxik.formats.max.objects import Objects
 from maxik.formats.max.params import Params
-from maxik.scene.scene import SPLINE, Chain, Joint, Notice
+from maxik.scene.scene import SPLINE, Chain, Joint, Notice, SplineGoal
 from maxik.scene.tracks import ComponentsTrack, ConstantTrack
 
 _INITIAL_POSITION = (36, 37, 38)
@@ -16,6 +16,7 @@ _PREFERRED = (39, 40, 41)
 _ACTIVE = {"x": 15, "y": 20, "z": 25}
 _LIMITED = {"x": 33, "y": 34, "z": 35}
 _SOLVER, _SWIVEL, _USE_VH_TARGET, _VH_TARGET, _SWIVEL_PARENT = 2, 4, 17, 18, 19
+_SHAPE, _START_TWIST, _END_TWIST, _UP_NODE, _USE_UP_NODE = 20, 27, 28, 41, 42
 _SLOT_BLOCK, _SLOT_END, _SLOT_ENABLED, _SLOT_START = 0, 2, 3, 4
 
 
@@ -60,6 +61,7 @@ def read_chain(controllers: Controllers, control: int, *, goal: int, name: str, 
         return None
     params = Params(objects, block)
     spline = objects.class_of(control).id == c.SPLINE_IK_CHAIN
+    goal_of_spline = _spline_goal(controllers, block, params, nodes) if spline else None
     target = None
     if not spline and params.integer(_USE_VH_TARGET):
         target = _node(objects, params.target(_VH_TARGET), nodes)
@@ -74,6 +76,21 @@ def read_chain(controllers: Controllers, control: int, *, goal: int, name: str, 
         swivel_parent="start-joint" if params.integer(_SWIVEL_PARENT, 1) else "goal",
         vh_target=target,
         enabled=ConstantTrack((1.0,)) if enabled is None else controllers.number(enabled, "enabled", 1.0),
+        spline=goal_of_spline,
+    )
+
+
+def _spline_goal(controllers: Controllers, block: int, params: Params, nodes: Mapping[int, int]) -> SplineGoal | None:
+    """Return what a Spline IK chain follows; None when no shape is picked."""
+    objects = controllers.objects
+    shape = _node(objects, params.target(_SHAPE), nodes)
+    if shape is None:
+        return None
+    return SplineGoal(
+        shape=shape,
+        start_twist=controllers.parameter(block, params, _START_TWIST, "start twist"),
+        end_twist=controllers.parameter(block, params, _END_TWIST, "end twist"),
+        up_node=_node(objects, params.target(_UP_NODE), nodes) if params.integer(_USE_UP_NODE) else None,
     )
 
 

@@ -26,10 +26,10 @@ _CONSTANT, _ANIMATED = 0x40, 0x80
 
 @dataclass(frozen=True)
 class Param:
-    """One parameter: its constant `value` as bytes, or the object that its reference slot holds (None when empty)."""
+    """One parameter: its constant `value` as bytes, or the objects that its reference slots hold (None when empty)."""
 
     value: bytes | None
-    target: int | None
+    targets: tuple[int | None, ...]
 
 
 class Params:
@@ -46,8 +46,8 @@ class Params:
                 continue
             self._wide = chunk.id != 0x000A  # noqa: PLR2004 - strings are 8-bit in that layout
             ident, value, slots = self._record(chunk)
-            targets = [references.get(slot + step) for step in range(slots)]
-            self._params.setdefault(ident, Param(value, targets[0] if targets else None))
+            targets = tuple(references.get(slot + step) for step in range(slots))
+            self._params.setdefault(ident, Param(value, targets))
             slot += slots
 
     def _record(self, chunk: Chunk) -> tuple[int, bytes | None, int]:
@@ -102,8 +102,13 @@ class Params:
 
     def target(self, ident: int) -> int | None:
         """Return the object that the parameter refers to or that animates it; None when there is none."""
+        targets = self.targets(ident)
+        return targets[0] if targets else None
+
+    def targets(self, ident: int) -> tuple[int | None, ...]:
+        """Return the objects in the reference slots of a parameter, one an element for a table of nodes."""
         param = self._params.get(ident)
-        return None if param is None else param.target
+        return () if param is None else param.targets
 
     def is_constant(self, ident: int) -> bool:
         """Tell whether the parameter has a constant value."""

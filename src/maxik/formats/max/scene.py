@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 from maxik.errors import SceneError
@@ -13,8 +14,9 @@ from maxik.formats.max.container import Stream, read_streams
 from maxik.formats.max.controllers import MOST_DEPTH, Controllers
 from maxik.formats.max.ik import read_chain, read_joint
 from maxik.formats.max.objects import Objects, read_classes
+from maxik.formats.max.shapes import read_shape
 from maxik.formats.max.version import describe
-from maxik.scene.scene import Chain, Node, Scene, Units
+from maxik.scene.scene import Chain, Node, Notice, PathPosition, Scene, Units
 
 _STREAMS = ("Scene", "ClassDirectory3", "ClassDirectory", "DllDirectory", "Config", "SaveConfigData")
 _PARENT, _NAME = 0x0960, 0x0962
@@ -82,7 +84,24 @@ def _nodes_and_chains(objects: Objects, controllers: Controllers) -> tuple[tuple
             )
         )
     controllers.node = None
-    return tuple(nodes), tuple(chains)
+    return _with_shapes(controllers, nodes, chains, places), tuple(chains)
+
+
+def _with_shapes(controllers: Controllers, nodes: list[Node], chains: list[Chain], places: dict[int, int]) -> tuple[Node, ...]:
+    """Return the nodes with the shapes that chains and Path Constraints refer to, and with those constraints."""
+    objects_of = {place: index for index, place in places.items()}
+    wanted = {chain.spline.shape for chain in chains if chain.spline}
+    wanted |= {places[path] for path, _ in controllers.paths.values() if path in places}
+    shapes = {place: read_shape(controllers, objects_of[place], place, places) for place in sorted(wanted)}
+    for place, shape in shapes.items():
+        nodes[place] = replace(nodes[place], shape=shape)
+    for place, (path, percent) in controllers.paths.items():
+        if shapes.get(places.get(path, -1)) is not None:
+            nodes[place] = replace(nodes[place], on_path=PathPosition(places[path], percent))
+        else:
+            what = "the Path Constraint's path cannot be followed: held at 0, 0, 0"
+            controllers.notices.append(Notice("unsupported", what, place, "Path Constraint", "position"))
+    return tuple(nodes)
 
 
 def _parent(objects: Objects, index: int, places: dict[int, int]) -> int | None:
