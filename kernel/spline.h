@@ -40,7 +40,8 @@ typedef struct {
 /* One segment in chain space, for the certified leap (spline_leap.h). */
 typedef struct {
     double q[4][3];
-    double bound; /* on a sample's rounding errors, as far as they do not depend on the distance */
+    double bound;    /* on a sample's rounding errors, as far as they do not depend on the distance */
+    double farthest; /* no point of the segment is farther from the origin */
 } LeapSegment;
 
 /* State between the stages. */

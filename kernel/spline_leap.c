@@ -5,7 +5,7 @@
 
 #define ULP_HALF 5.9604644775390625e-8 /* 2^-24: half an ulp, relative */
 #define LEAP_SLACK 1e-12               /* covers the rounding of the certificate's own binary64 arithmetic */
-#define LEAP_LEAST 6                   /* shorter runs are not worth a certificate */
+#define LEAP_LEAST 4                   /* shorter runs are not worth a certificate */
 #ifndef LEAP_BOUND_SCALE
 #define LEAP_BOUND_SCALE 1.0 /* the tests halve and drop the bound, and must then fail */
 #endif
@@ -13,6 +13,11 @@
 static double norm3(const double *v)
 {
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
+
+static double norm3_of(Point3 p)
+{
+    return sqrt((double)p.x * p.x + (double)p.y * p.y + (double)p.z * p.z);
 }
 
 /* Control points in chain space and the error bound of segment k, kept for the next call. 0 when not finite. */
@@ -56,6 +61,7 @@ static int leap_segment(SplineSolve *solve, int k)
     out->bound = LEAP_BOUND_SCALE
                      * (matrix_norm * (2.5 * ULP_HALF * max_p + 0.5 * ULP_HALF * speed_p) + ULP_HALF * max_q)
                  + LEAP_SLACK * (max_q + matrix_norm * max_p);
+    out->farthest = max_q;
     solve->segment_index = k;
     solve->segment_usable = out->bound < 1e30 && out->bound > 1e-30;
     return solve->segment_usable;
@@ -84,7 +90,7 @@ static SteadyRun steady_run(float u, float step)
     memcpy(&bits, &u, sizeof bits);
     ulp = power_of_two((int)(bits >> 23) - 127 - 23);
     top = ulp * 16777216.0;
-    ratio = step / ulp;
+    ratio = step * power_of_two(127 + 23 - (int)(bits >> 23)); /* step / ulp, exactly */
     if (!(ratio < 1e9)) {
         return run;
     }
@@ -131,13 +137,13 @@ static void squared_distance(const LeapSegment *segment, double t0, Point3 start
     }
 }
 
-/* Hull of the distance over h in [0, width]: the Bernstein coefficients of degree 6, widened by the bound. */
-static void distance_hull(const LeapSegment *segment, const double d[7], double width, double *low, double *high)
+/* Whether the squared distance stays strictly inside (low, high) over h in [0, width]: its Bernstein coefficients do. */
+static int hull_inside(const double d[7], double width, double low, double high)
 {
     double w2 = width * width, w3 = w2 * width, w4 = w2 * w2, w5 = w4 * width, w6 = w3 * w3;
     double e1 = d[1] * width, e2 = d[2] * w2, e3 = d[3] * w3, e4 = d[4] * w4, e5 = d[5] * w5, e6 = d[6] * w6;
     double size = d[0] + fabs(e1) + fabs(e2) + fabs(e3) + fabs(e4) + fabs(e5) + e6;
-    double b[6], least = d[0], most = d[0], error;
+    double b[6], least = d[0], most = d[0];
     int j;
     b[0] = d[0] + e1 * (1.0 / 6);
     b[1] = d[0] + e1 * (2.0 / 6) + e2 * (1.0 / 15);
@@ -149,31 +155,38 @@ static void distance_hull(const LeapSegment *segment, const double d[7], double 
         least = b[j] < least ? b[j] : least;
         most = b[j] > most ? b[j] : most;
     }
-    least -= LEAP_SLACK * size;
-    most += LEAP_SLACK * size;
-    *high = sqrt(most > 0.0 ? most : 0.0);
-    error = segment->bound + LEAP_BOUND_SCALE * 2.6 * ULP_HALF * *high;
-    *high += error;
-    *low = (least > 0.0 ? sqrt(least) : 0.0) - error;
+    return least - LEAP_SLACK * size > low && most + LEAP_SLACK * size < high;
 }
 
-/* Smallest h > 0 at which d0 + d1 h + d2 h^2 meets `target`; `none` when it does not. */
-static double quadratic_root(const double d[7], double target, double none)
+/* Smallest h > 0 at which the squared distance meets `target`, about: the root of its quadratic part, two Newton steps
+ * on the whole. 2 when there is none within the segment. An estimate only: the hull decides. */
+static double crossing(const double d[7], double target)
 {
-    double c = d[0] - target, discriminant = d[1] * d[1] - 4.0 * d[2] * c, q, r1, r2, best = none;
+    double c = d[0] - target, discriminant = d[1] * d[1] - 4.0 * d[2] * c, q, r1, r2, h = 2.0;
+    int i;
     if (!(discriminant >= 0.0)) {
-        return none;
+        return h;
     }
     q = -0.5 * (d[1] + (d[1] < 0.0 ? -sqrt(discriminant) : sqrt(discriminant)));
-    r1 = d[2] != 0.0 ? q / d[2] : none;
-    r2 = q != 0.0 ? c / q : none;
-    if (r1 > 0.0 && r1 < best) {
-        best = r1;
+    r1 = d[2] != 0.0 ? q / d[2] : h;
+    r2 = q != 0.0 ? c / q : h;
+    if (r1 > 0.0 && r1 < h) {
+        h = r1;
     }
-    if (r2 > 0.0 && r2 < best) {
-        best = r2;
+    if (r2 > 0.0 && r2 < h) {
+        h = r2;
     }
-    return best;
+    for (i = 0; i < 2 && h < 2.0; ++i) {
+        double value = c + h * (d[1] + h * (d[2] + h * (d[3] + h * (d[4] + h * (d[5] + h * d[6])))));
+        double slope =
+            d[1] + h * (2.0 * d[2] + h * (3.0 * d[3] + h * (4.0 * d[4] + h * (5.0 * d[5] + h * 6.0 * d[6]))));
+        double better = h - value / slope;
+        if (!(better > 0.5 * h && better < 2.0 * h)) {
+            break;
+        }
+        h = better;
+    }
+    return h;
 }
 
 /* How many of the next steps (at most `most`) are certified to sample distances inside (low, high); *inc what each adds.
@@ -183,9 +196,9 @@ static long certified_steps(SplineSolve *solve, float u, float step, Point3 star
 {
     SteadyRun run = steady_run(u, step);
     const SplineCurve *curve = &solve->chain->curve;
-    double x = (double)u * curve->segments, t0, per_step, d[7], root, other;
+    double x = (double)u * curve->segments, t0, per_step, d[7], root, error, least, most_squared;
     int k = (int)x, tries;
-    long count = run.count < most ? run.count : most, room;
+    long count = run.count < most ? run.count : most;
     const LeapSegment *segment = &solve->segment;
     *inc = run.inc;
     if (count < LEAP_LEAST || k >= curve->segments) {
@@ -193,28 +206,31 @@ static long certified_steps(SplineSolve *solve, float u, float step, Point3 star
     }
     t0 = x - k;
     per_step = run.inc * curve->segments;
-    room = (long)((1.0 - t0) / per_step);
-    while (room > 0 && (u + room * run.inc) * curve->segments >= k + 1) {
-        --room;
+    if (count * per_step > 1.0 - t0) {
+        count = (long)((1.0 - t0) / per_step);
     }
-    count = room < count ? room : count;
+    while (count > 0 && (u + count * run.inc) * curve->segments >= k + 1) {
+        --count;
+    }
     if (count < LEAP_LEAST || !leap_segment(solve, k)) {
         return 0;
     }
     squared_distance(segment, t0, start, d);
-    root = quadratic_root(d, (high - segment->bound) * (high - segment->bound), 2.0);
-    other = low > 0.0 ? quadratic_root(d, (low + segment->bound) * (low + segment->bound), 2.0) : 2.0;
-    root = other < root ? other : root;
+    /* Distances inside (low, high) are off by less than this: the part that grows with them is largest at `high`, or,
+     * without one, at the farthest point of the segment. */
+    error = segment->bound + LEAP_BOUND_SCALE * 2.6 * ULP_HALF * (high < 1e29 ? high : segment->farthest + norm3_of(start));
+    least = low > -error ? (low + error) * (low + error) : -1.0;
+    most_squared = high > error ? (high - error) * (high - error) : 0.0;
+    /* Moving away, `high` ends the run; coming nearer, `low` does. The hull decides, whatever is estimated. */
+    root = d[1] >= 0.0 || least < 0.0 ? (high < 1e29 ? crossing(d, most_squared) : 2.0) : crossing(d, least);
     if (root / per_step < (double)count) {
-        count = (long)(0.999 * root / per_step);
+        count = (long)(root / per_step);
     }
-    for (tries = 0; tries < 3 && count >= LEAP_LEAST; ++tries) {
-        double least, greatest;
-        distance_hull(segment, d, count * per_step, &least, &greatest);
-        if (least > low && greatest < high) {
+    for (tries = 0; tries < 4 && count >= LEAP_LEAST; ++tries) {
+        if (hull_inside(d, count * per_step, least, most_squared)) {
             return count;
         }
-        count /= 2;
+        count = tries == 0 ? count - 1 : count / 2;
     }
     return 0;
 }
