@@ -136,7 +136,11 @@ int MAXIK_EXPORT(spline_solve)(maxik_spline *call)
     result.euler = call->euler;
     result.frames = call->frames;
     result.directions = call->directions;
+    result.prepared = call->prepared;
+    result.twist_up = load3(call->twist_up);
     status = spline_solve(&chain, call->march, &result);
+    call->prepared = result.prepared;
+    store3(call->twist_up, result.twist_up);
     call->count = result.count;
     call->samples = result.samples;
     return status;

@@ -32,7 +32,9 @@ typedef struct {
     float start_twist, end_twist;
     const float *n0, *a0, *zero_map;
     float *bone_lengths, *bone_axes, *co_axes, *u, *points, *euler, *frames, *directions;
-    int march; /* MARCH_... */
+    float twist_up[3];
+    int prepared; /* set by a solve: bone_lengths, bone_axes, co_axes, twist_up hold for this chain */
+    int march;    /* MARCH_... */
     int count;
     size_t samples;
 } maxik_spline;

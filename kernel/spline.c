@@ -138,6 +138,7 @@ static Point3 up_vectors(SplineSolve *solve)
     int joint;
     for (joint = 0; joint < chain->joints; ++joint) {
         Matrix3 frame = joint_frame(chain, &proximal, joint);
+        memcpy(solve->out->frames + 12 * joint, frame.m, sizeof frame.m);
         proximal = next_proximal(chain, &frame, joint);
     }
     chain_axis = point3_subtract(matrix3_row(&proximal, 3), first);
@@ -150,20 +151,26 @@ static Point3 up_vectors(SplineSolve *solve)
     return unify(chain_up);
 }
 
-/* Second pass of 4.1: bone axis, co-axis and length of every joint. */
+/* Second pass of 4.1: bone axis, co-axis and length of every joint. The joints' frames are those of the first pass. */
 static void bone_tables(SplineSolve *solve, Point3 chain_up)
 {
     const SplineChain *chain = solve->chain;
     Matrix3 proximal = matrix3_identity();
     int joint;
     for (joint = 0; joint < chain->joints; ++joint) {
-        Matrix3 frame = joint_frame(chain, &proximal, joint), next = next_proximal(chain, &frame, joint);
-        Matrix3 mat = matrix3_inverse(&frame);
-        Point3 pivot = matrix3_row(&proximal, 3), distal_end = matrix3_row(&next, 3);
-        Point3 bone_axis = unify(point_transform(&mat, distal_end));
-        Point3 bone_up = vector_transform(&mat, chain_up);
-        Point3 co_axis = cross(bone_up, bone_axis);
-        int ei = dominant(bone_axis);
+        Matrix3 frame, next, mat;
+        Point3 pivot, distal_end, bone_axis, bone_up, co_axis;
+        int ei;
+        memcpy(frame.m, solve->out->frames + 12 * joint, sizeof frame.m);
+        frame.flags = proximal.flags & ~(unsigned)ROT_IDENT;
+        next = next_proximal(chain, &frame, joint);
+        mat = matrix3_inverse(&frame);
+        pivot = matrix3_row(&proximal, 3);
+        distal_end = matrix3_row(&next, 3);
+        bone_axis = unify(point_transform(&mat, distal_end));
+        bone_up = vector_transform(&mat, chain_up);
+        co_axis = cross(bone_up, bone_axis);
+        ei = dominant(bone_axis);
         if (length_unify(&co_axis) < 100.0f * FLT_EPSILON) {
             co_axis = unit_axis((ei + 2) % 3);
             co_axis = unify(cross(co_axis, bone_axis));
@@ -441,7 +448,12 @@ static int spline_solve(const SplineChain *chain, int march, SplineResult *out)
     solve.to_joint = matrix3_multiply(&chain->object_tm, &inverse);
     out->count = 0;
     out->samples = 0;
-    bone_tables(&solve, up_vectors(&solve));
+    if (!out->prepared) {
+        bone_tables(&solve, up_vectors(&solve));
+        out->twist_up = solve.twist_up;
+        out->prepared = 1;
+    }
+    solve.twist_up = out->twist_up;
     if (chain->joints == 0 || chain->curve.segments == 0) {
         return STATUS_SUCCESS;
     }

@@ -31,6 +31,8 @@ typedef struct {
 /* What is found: 1 row a joint, `u` and `points` 1 row more. */
 typedef struct {
     float *bone_lengths, *bone_axes, *co_axes;
+    Point3 twist_up;
+    int prepared; /* the four above are those of this chain at its preferred pose: 4.1 need not be done again */
     float *u, *points;
     int count;
     float *euler, *frames, *directions;

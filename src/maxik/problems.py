@@ -8,7 +8,7 @@ Sources: spec sections 3 and 5, vector-format.md (`limb.solve`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Protocol
 
@@ -221,6 +221,10 @@ class Engine(Protocol):
 
     def solve_spline(self, problem: SplineProblem) -> SplineSolution:
         """Solve one Spline IK problem (spec 4)."""
+        ...
+
+    def solve_spline_take(self, problems: Sequence[SplineProblem]) -> list[SplineSolution]:
+        """Solve the problems of one chain, one a frame."""
         ...
 
     def initial_plane(

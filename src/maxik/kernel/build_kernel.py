@@ -39,6 +39,8 @@ typedef struct {
     float start_twist, end_twist;
     const float *n0, *a0, *zero_map;
     float *bone_lengths, *bone_axes, *co_axes, *u, *points, *euler, *frames, *directions;
+    float twist_up[3];
+    int prepared;
     int march;
     int count;
     size_t samples;

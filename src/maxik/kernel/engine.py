@@ -6,7 +6,7 @@ The kernel implements the default candidate of every item, in both environments;
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -66,6 +66,7 @@ _SPLINE_OUTPUTS = {
 class SplineCall:
     """A spline problem in the kernel's memory: its struct, its output arrays, and the call that solves it."""
 
+    problem: SplineProblem
     struct: Any
     found: Mapping[str, Float32s]
     solve: Callable[[], int]
@@ -170,7 +171,24 @@ class KernelEngine:
 
     def solve_spline(self, problem: SplineProblem) -> SplineSolution:
         """Solve one Spline IK problem (spec 4)."""
-        call = self.spline_call(problem)
+        return self._spline_solution(self.spline_call(problem))
+
+    def solve_spline_take(self, problems: Sequence[SplineProblem]) -> list[SplineSolution]:
+        """Solve one chain's problems frame by frame; the tables of spec 4.1 are kept while the chain does not change."""
+        solutions = []
+        before: SplineCall | None = None
+        for problem in problems:
+            call = self.spline_call(problem)
+            if before is not None and _same_chain(before.problem, problem):
+                for name in ("bone_lengths", "bone_axes", "co_axes"):
+                    call.found[name][:] = before.found[name]
+                call.struct.twist_up, call.struct.prepared = before.struct.twist_up, before.struct.prepared
+            solutions.append(self._spline_solution(call))
+            before = call
+        return solutions
+
+    def _spline_solution(self, call: SplineCall) -> SplineSolution:
+        problem = call.problem
         status = STATUSES[call.solve()]
         count, bones = call.struct.count, len(problem.joints) if call.struct.count else 0
 
@@ -209,7 +227,7 @@ class KernelEngine:
         for name, array in {**arrays, **found}.items():
             setattr(struct, name, self._floats(array))
         solve = self._call("spline_solve")
-        return SplineCall(struct, found, partial(solve, struct), (axes, arrays))
+        return SplineCall(problem, struct, found, partial(solve, struct), (axes, arrays))
 
     def initial_plane(
         self, link_count: int, root_init_xyz: Float32s, root_extend: Float32s, links_init_zyx: Float32s, links_extend: Float32s
@@ -319,3 +337,9 @@ class KernelEngine:
 
 def _row(values: Vector) -> Float32s:
     return np.array([values], np.float32)
+
+
+def _same_chain(a: SplineProblem, b: SplineProblem) -> bool:
+    """Tell whether two problems have the same tables of spec 4.1: all that these depend on is the same."""
+    names = ("joints", "parent_matrix", "twist_parent", "n0", "a0", "zero_map_vector")
+    return all(getattr(a, name) == getattr(b, name) for name in names)

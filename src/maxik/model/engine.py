@@ -7,7 +7,7 @@ be read, to try candidates and to check the kernel.
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 
 import numpy as np
@@ -73,6 +73,10 @@ class ModelEngine:
     def solve_spline(self, problem: SplineProblem) -> SplineSolution:
         """Solve one Spline IK problem (spec 4)."""
         return spline.solve(self.core, problem)
+
+    def solve_spline_take(self, problems: Sequence[SplineProblem]) -> list[SplineSolution]:
+        """Solve one chain's problems frame by frame."""
+        return [self.solve_spline(problem) for problem in problems]
 
     def initial_plane(
         self, link_count: int, root_init_xyz: Float32s, root_extend: Float32s, links_init_zyx: Float32s, links_extend: Float32s

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxik.problems import Engine, Float32s, SplineJoint, SplineProblem, SplineSolution, Vector
+from maxik.problems import Engine, Float32s, SplineJoint, SplineProblem, Vector
 from maxik.scene.ik import NOT_FINITE
 from maxik.scene.scene import Shape
 
@@ -143,17 +143,20 @@ def solve_take(engine: Engine, frames: int, parts: SplineFrames) -> SplineTake:
     bones = len(parts.extends)
     euler = np.full((frames, bones, 3), np.nan, np.float32)
     masks = {cause: np.zeros(frames, np.bool_) for cause in (TOO_LONG, ZERO_BONE, NO_POINT, NOT_FINITE)}
-    before: SplineProblem | None = None
-    solution: SplineSolution | None = None
     joints: tuple[SplineJoint, ...] | None = None
     plane: tuple[Vector, Vector] = ((), ())
+    problems: list[SplineProblem] = []
+    place: list[int] = []
     for frame in range(frames):
         fresh = _joints(parts, frame)
         if fresh != joints:
             joints, plane = fresh, chain_plane(engine, fresh)
         problem = spline_problem(joints, plane, parts, frame)
-        if solution is None or problem != before:
-            before, solution = problem, engine.solve_spline(problem)
+        if not problems or problem != problems[-1]:
+            problems.append(problem)
+        place.append(len(problems) - 1)
+    solutions = engine.solve_spline_take(problems)
+    for frame, solution in enumerate(solutions[at] for at in place):
         masks[ZERO_BONE][frame] = 0.0 in solution.bone_lengths
         masks[NO_POINT][frame] = solution.euler is None
         if solution.euler is not None:
