@@ -44,6 +44,7 @@ typedef struct {
     double q[4][3];
     double bound;    /* on a sample's rounding errors, as far as they do not depend on the distance */
     double farthest; /* no point of the segment is farther from the origin */
+    double speed;    /* and none moves faster with the segment's parameter */
 } LeapSegment;
 
 /* State between the stages. */

@@ -1,8 +1,6 @@
 /* Certificates for runs of steps (spline_leap.h). All bounds are binary64 and rounded outwards by LEAP_SLACK. */
 #include "spline_leap.h"
 
-#include <limits.h>
-
 #define ULP_HALF 5.9604644775390625e-8 /* 2^-24: half an ulp, relative */
 #define LEAP_SLACK 1e-12               /* covers the rounding of the certificate's own binary64 arithmetic */
 #define LEAP_LEAST 4                   /* shorter runs are not worth a certificate */
@@ -26,7 +24,7 @@ static int leap_segment(SplineSolve *solve, int k)
     const float *p = solve->chain->curve.points + 12 * k;
     const Matrix3 *to_joint = &solve->to_joint;
     LeapSegment *out = &solve->segment;
-    double matrix_norm = 0.0, max_p = 0.0, max_q = 0.0, speed_p = 0.0;
+    double matrix_norm = 0.0, max_p = 0.0, max_q = 0.0, speed_p = 0.0, speed_q = 0.0;
     int i, j, c;
     if (solve->segment_index == k) {
         return solve->segment_usable;
@@ -50,18 +48,22 @@ static int leap_segment(SplineSolve *solve, int k)
         max_q = length > max_q ? length : max_q;
     }
     for (i = 0; i < 3; ++i) {
-        double v[3], length;
+        double v[3], w[3], length;
         for (c = 0; c < 3; ++c) {
             v[c] = (double)p[3 * i + 3 + c] - p[3 * i + c];
+            w[c] = out->q[i + 1][c] - out->q[i][c];
         }
         length = 3.0 * norm3(v);
         speed_p = length > speed_p ? length : speed_p;
+        length = 3.0 * norm3(w);
+        speed_q = length > speed_q ? length : speed_q;
     }
     /* t off by 2^-25, s + t off 1 by 2^-25 (1.5 * 2^-24 * max|P|), the point's store, all through the matrix; its store. */
     out->bound = LEAP_BOUND_SCALE
                      * (matrix_norm * (2.5 * ULP_HALF * max_p + 0.5 * ULP_HALF * speed_p) + ULP_HALF * max_q)
                  + LEAP_SLACK * (max_q + matrix_norm * max_p);
     out->farthest = max_q;
+    out->speed = speed_q;
     solve->segment_index = k;
     solve->segment_usable = out->bound < 1e30 && out->bound > 1e-30;
     return solve->segment_usable;
@@ -189,69 +191,119 @@ static double crossing(const double d[7], double target)
     return h;
 }
 
-/* How many of the next steps (at most `most`) are certified to sample distances inside (low, high); *inc what each adds.
- * The sample at u itself was taken. Stays inside u's binade and strictly inside its segment. */
-static long certified_steps(SplineSolve *solve, float u, float step, Point3 start, double low, double high, long most,
-                            double *inc)
+/* The last u that additions of `step` reach from u without passing `limit`, and how many additions that takes: whole runs
+ * by their closed form, a real addition over each edge and tie. */
+static float advance_to(float u, float step, double limit, long *count)
 {
-    SteadyRun run = steady_run(u, step);
+    *count = 0;
+    for (;;) {
+        SteadyRun run = steady_run(u, step);
+        float next;
+        if (run.count > 0) {
+            long steps = limit > u ? (long)((limit - u) / run.inc) : 0;
+            steps = steps < run.count ? steps : run.count;
+            while (steps > 0 && u + steps * run.inc > limit) {
+                --steps;
+            }
+            u = F((double)u + steps * run.inc);
+            *count += steps;
+        }
+        next = F(R(u) + step);
+        if (!((double)next <= limit) || next == u) {
+            return u;
+        }
+        u = next;
+        ++*count;
+    }
+}
+
+/* `count` additions of `step` to u. */
+static float advance_by(float u, float step, long count)
+{
+    while (count > 0) {
+        SteadyRun run = steady_run(u, step);
+        long steps = run.count < count ? run.count : count;
+        if (steps > 0) {
+            u = F((double)u + steps * run.inc);
+            count -= steps;
+        } else {
+            u = F(R(u) + step);
+            --count;
+        }
+    }
+    return u;
+}
+
+/* The farthest u that steps from u reach so that every sample on the way, u's own apart, is certified to lie at a distance
+ * inside (low, high) from `start`; u itself when none is. Never beyond `end`, strictly inside u's segment. */
+static float certified(SplineSolve *solve, float u, float step, Point3 start, double low, double high, double end, long *count)
+{
     const SplineCurve *curve = &solve->chain->curve;
-    double x = (double)u * curve->segments, t0, per_step, d[7], root, error, least, most_squared;
-    int k = (int)x, tries;
-    long count = run.count < most ? run.count : most;
     const LeapSegment *segment = &solve->segment;
-    *inc = run.inc;
-    if (count < LEAP_LEAST || k >= curve->segments) {
-        return 0;
-    }
+    double x = (double)u * curve->segments, t0, d[7], width, error, least, most, limit;
+    int k = (int)x, tries;
+    *count = 0;
     t0 = x - k;
-    per_step = run.inc * curve->segments;
-    if (count * per_step > 1.0 - t0) {
-        count = (long)((1.0 - t0) / per_step);
-    }
-    while (count > 0 && (u + count * run.inc) * curve->segments >= k + 1) {
-        --count;
-    }
-    if (count < LEAP_LEAST || !leap_segment(solve, k)) {
-        return 0;
+    width = 1.0 - t0;
+    if (k >= curve->segments || !leap_segment(solve, k)) {
+        return u;
     }
     squared_distance(segment, t0, start, d);
     /* Distances inside (low, high) are off by less than this: the part that grows with them is largest at `high`, or,
      * without one, at the farthest point of the segment. */
-    error = segment->bound + LEAP_BOUND_SCALE * 2.6 * ULP_HALF * (high < 1e29 ? high : segment->farthest + norm3_of(start));
+    error = segment->bound
+            + LEAP_BOUND_SCALE * 2.6 * ULP_HALF * (high < 1e29 ? high : segment->farthest + norm3_of(start));
     least = low > -error ? (low + error) * (low + error) : -1.0;
-    most_squared = high > error ? (high - error) * (high - error) : 0.0;
+    most = high > error ? (high - error) * (high - error) : 0.0;
     /* Moving away, `high` ends the run; coming nearer, `low` does. The hull decides, whatever is estimated. */
-    root = d[1] >= 0.0 || least < 0.0 ? (high < 1e29 ? crossing(d, most_squared) : 2.0) : crossing(d, least);
-    if (root / per_step < (double)count) {
-        count = (long)(root / per_step);
+    if (d[1] >= 0.0 || least < 0.0) {
+        limit = high < 1e29 ? crossing(d, most) : 2.0;
+    } else {
+        limit = crossing(d, least);
     }
-    for (tries = 0; tries < 4 && count >= LEAP_LEAST; ++tries) {
-        if (hull_inside(d, count * per_step, least, most_squared)) {
-            return count;
+    width = limit < width ? limit : width;
+    for (tries = 0; tries < 8; ++tries) {
+        double stop = u + width / curve->segments;
+        float last;
+        last = advance_to(u, step, stop < end ? stop : end, count);
+        if (*count < LEAP_LEAST) {
+            break;
         }
-        count = tries == 0 ? count - 1 : count / 2;
+        if ((double)last * curve->segments < k + 1
+            && hull_inside(d, ((double)last - u) * curve->segments, least, most)) {
+            return last;
+        }
+        width = tries == 0 && limit < 2.0 ? (((double)last - u) - 1.5 * step) * curve->segments : 0.3 * width;
     }
-    return 0;
+    *count = 0;
+    return u;
 }
 
-/* The same with pauses after failures, so that short bones stay near the literal march's speed. */
-static long leap(SplineSolve *solve, float u, float step, Point3 start, double low, double high, long most, double *inc)
+/* The same from a sample at distance `dist`, with pauses after failures, so that short bones stay near the literal
+ * march's speed. */
+static float leap(SplineSolve *solve, float u, float step, float dist, Point3 start, double low, double high, double end,
+                  long *count)
 {
-    long count;
-    *inc = 0.0;
+    float last;
+    int k = (int)((double)u * solve->chain->curve.segments);
+    *count = 0;
     if (solve->pause > 0) {
         --solve->pause;
-        return 0;
+        return u;
     }
-    count = certified_steps(solve, u, step, start, low, high, most, inc);
-    if (count > 0) {
+    /* So near the next threshold that even at the segment's highest speed there is no run worth a certificate. */
+    if (high < 1e29 && k < solve->chain->curve.segments && leap_segment(solve, k)
+        && high - dist < LEAP_LEAST * step * solve->chain->curve.segments * solve->segment.speed) {
+        return u;
+    }
+    last = certified(solve, u, step, start, low, high, end, count);
+    if (*count > 0) {
         solve->patience = 1;
     } else {
         solve->pause = solve->patience;
         solve->patience = solve->patience < 32 ? 2 * solve->patience : 32;
     }
-    return count;
+    return last;
 }
 
 static void leap_begin(SplineSolve *solve)
@@ -304,11 +356,10 @@ static void march_open_by_leaps(SplineSolve *solve, float u)
         float dist = point3_flength(point3_subtract(p, start));
         float step = march_step(solve, L[j], dist);
         if (step != 0.0f) {
-            double low, high, inc;
+            double low, high;
             long count;
             march_limits(solve, L[j], step, &low, &high);
-            count = leap(solve, u, step, start, low, high, LONG_MAX, &inc);
-            u_prev = F((double)u + count * inc);
+            u_prev = leap(solve, u, step, dist, start, low, high, 1.0, &count);
             u = F(R(u_prev) + step);
             continue;
         }
@@ -333,7 +384,7 @@ static void march_open_by_leaps(SplineSolve *solve, float u)
     }
 }
 
-/* Marching along a closed spline (spec 4.3): du has a run of its own. */
+/* Marching along a closed spline (spec 4.3): du takes as many additions as u. */
 static void march_closed_by_leaps(SplineSolve *solve, float u)
 {
     SplineResult *out = solve->out;
@@ -346,15 +397,17 @@ static void march_closed_by_leaps(SplineSolve *solve, float u)
         float dist = point3_flength(point3_subtract(p, start));
         float step = march_step(solve, L[j], dist);
         if (step != 0.0f) {
-            SteadyRun run = steady_run(du, step);
-            double low, high, inc = 0.0;
-            long count = 0;
-            if (run.count >= LEAP_LEAST) {
-                march_limits(solve, L[j], step, &low, &high);
-                count = leap(solve, u, step, start, low, high, run.count, &inc);
+            double low, high;
+            long count;
+            float du_last;
+            march_limits(solve, L[j], step, &low, &high);
+            u_prev = leap(solve, u, step, dist, start, low, high, 1.0, &count);
+            du_last = advance_by(du, step, count);
+            if (du_last > 1.0f) { /* the march ends on the way: step by step */
+                u_prev = u;
+                du_last = du;
             }
-            u_prev = F((double)u + count * inc);
-            du = F((double)du + count * run.inc);
+            du = du_last;
             u = wrapped(F(R(u_prev) + step));
             du = F(R(du) + step);
             continue;
@@ -423,19 +476,14 @@ static float rescan(SplineSolve *solve, float u, float end, Nearest *best)
     while (u < end) {
         Point3 p = sample(solve, u);
         float dist = point3_flength(point3_subtract(p, origin));
-        long count, most;
-        double inc;
+        long count;
         if (dist < best->dist) {
             best->u = u;
             best->dist = dist;
             best->point = p;
         }
         known = best->dist < known ? best->dist : known;
-        most = (long)((end - (double)u) / STEP_FINE * 0.999) - 2;
-        count = most < LEAP_LEAST ? 0 : leap(solve, u, STEP_FINE, origin, known, 1e30, most, &inc);
-        if (count > 0) {
-            u = F((double)u + count * inc);
-        }
+        u = leap(solve, u, STEP_FINE, dist, origin, known, 1e30, (double)end - STEP_FINE, &count);
         u = F(R(u) + STEP_FINE);
     }
     return u;
@@ -465,7 +513,8 @@ static float place_first_point_by_leaps(SplineSolve *solve)
 {
     Point3 origin = point3(0.0f, 0.0f, 0.0f);
     float seen = FLT_MAX, u, u_last = 0.0f, u_before_best = 0.0f, u_after_best = 0.0f, u_best_initial;
-    double low, high, inc;
+    double low, high;
+    long count;
     Nearest best;
     for (u = 0.0f; u <= 1.0f;) {
         Point3 p = sample(solve, u);
@@ -476,7 +525,7 @@ static float place_first_point_by_leaps(SplineSolve *solve)
             return u;
         }
         seen = dist < seen ? dist : seen;
-        u = F((double)u + leap(solve, u, step, origin, low, high, LONG_MAX, &inc) * inc);
+        u = leap(solve, u, step, dist, origin, low, high, 1.0, &count);
         u = F(R(u) + step);
     }
     best.u = 0.0f;
@@ -486,7 +535,6 @@ static float place_first_point_by_leaps(SplineSolve *solve)
         Point3 p = sample(solve, u);
         float dist = point3_flength(point3_subtract(p, origin));
         float step = first_step(solve, dist, &low, &high);
-        long count;
         if (dist < best.dist) {
             best.u = u;
             best.dist = dist;
@@ -494,8 +542,7 @@ static float place_first_point_by_leaps(SplineSolve *solve)
             u_before_best = u_last;
             u_after_best = F(R(u) + step);
         }
-        count = leap(solve, u, step, origin, low > seen ? low : seen, high, LONG_MAX, &inc);
-        u_last = F((double)u + count * inc);
+        u_last = leap(solve, u, step, dist, origin, low > seen ? low : seen, high, 1.0, &count);
         u = F(R(u_last) + step);
     }
     u_best_initial = best.u;
