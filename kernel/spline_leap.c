@@ -18,23 +18,36 @@ static double norm3_of(Point3 p)
     return sqrt((double)p.x * p.x + (double)p.y * p.y + (double)p.z * p.z);
 }
 
+/* No vector grows by more through the matrix's 3x3 part: the smaller of two bounds on its spectral norm. */
+static double norm_of(const Matrix3 *m)
+{
+    double squares = 0.0, row = 0.0, column = 0.0;
+    int i, j;
+    for (i = 0; i < 3; ++i) {
+        double across = 0.0, down = 0.0;
+        for (j = 0; j < 3; ++j) {
+            squares += (double)m->m[i][j] * m->m[i][j];
+            across += fabs((double)m->m[i][j]);
+            down += fabs((double)m->m[j][i]);
+        }
+        row = across > row ? across : row;
+        column = down > column ? down : column;
+    }
+    return squares < row * column ? sqrt(squares) : sqrt(row * column);
+}
+
 /* Control points in chain space and the error bound of segment k, kept for the next call. 0 when not finite. */
 static int leap_segment(SplineSolve *solve, int k)
 {
     const float *p = solve->chain->curve.points + 12 * k;
     const Matrix3 *to_joint = &solve->to_joint;
     LeapSegment *out = &solve->segment;
-    double matrix_norm = 0.0, max_p = 0.0, max_q = 0.0, speed_p = 0.0, speed_q = 0.0;
-    int i, j, c;
+    double matrix_norm, max_p = 0.0, max_q = 0.0, speed_p = 0.0, speed_q = 0.0;
+    int i, c;
     if (solve->segment_index == k) {
         return solve->segment_usable;
     }
-    for (i = 0; i < 3; ++i) {
-        for (j = 0; j < 3; ++j) {
-            matrix_norm += (double)to_joint->m[i][j] * to_joint->m[i][j];
-        }
-    }
-    matrix_norm = sqrt(matrix_norm);
+    matrix_norm = norm_of(to_joint);
     for (i = 0; i < 4; ++i) {
         double v[3], length;
         for (c = 0; c < 3; ++c) {

@@ -43,12 +43,14 @@ class BakeOptions:
     """How to bake: `frames` (first, last) in frames of `fps`, both included, None for the scene's own range.
 
     `fps` is the sampling rate, None for the scene's frame rate. `engine` is "kernel", "model" or None for the fastest.
+    `march`: how the kernel marches splines, "leap" or "literal"; the bits are the same.
     """
 
     frames: tuple[float, float] | None = None
     fps: float | None = None
     profile: CoreProfile = PROFILES["candidate-1"]
     engine: str | None = None
+    march: str = "leap"
 
 
 def bake_file(
@@ -71,7 +73,7 @@ def bake_scene(
     """
     options = options or BakeOptions()
     ticks, frame_rate = sample_ticks(scene, options)
-    engine, notices = make_engine(options.engine, options.profile)
+    engine, notices = make_engine(options.engine, options.profile, options.march)
     baked = evaluate(scene, ticks, engine, frame_rate, progress)
     return baked, certify(baked, engine, notices)
 

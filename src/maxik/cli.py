@@ -59,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--fps", type=float, metavar="N", help="frames a second to sample (default: the scene's)")
     bake.add_argument("--report", metavar="R.json", help="also write the certificate here")
     _engine_options(bake)
+    _march_option(bake)
 
     inspect = _command(commands, "inspect", _inspect, "show nodes, controllers, IK chains, and what cannot be evaluated")
     inspect.add_argument("scene", metavar="SCENE", help="a .max file or a scene JSON file")
@@ -127,6 +128,7 @@ def _bake(arguments: argparse.Namespace) -> int:
         fps=arguments.fps,
         profile=parse_profile(arguments.profile),
         engine=arguments.engine,
+        march=arguments.march,
     )
     with _ProgressBar() as progress:
         baked, certificate = bake_file(arguments.scene, options, progress)

@@ -80,7 +80,14 @@ def _chain(scene: Scene, chain: Chain, driven: dict[int, str]) -> Iterator[str]:
 
     yield f"  {chain.name!r}: {chain.solver}, from {name(chain.start)} to {name(chain.end)}, goal {name(chain.goal)}"
     zero = np.array([scene.first_tick], np.int64)
-    if chain.vh_target is not None:
+    if chain.spline is not None:
+        twists = [np.degrees(float(track.at(zero)[0, 0])) for track in (chain.spline.start_twist, chain.spline.end_twist)]
+        up = "none" if chain.spline.up_node is None else name(chain.spline.up_node)
+        shape = scene.nodes[chain.spline.shape].shape
+        knots = "no knots" if shape is None else f"{len(shape.knots)} knots, {'closed' if shape.closed else 'open'}"
+        carried = f", carried by {len(shape.helpers)} helpers" if shape and shape.helpers else ""
+        yield f"    spline: {name(chain.spline.shape)} ({knots}{carried}), twist {twists[0]:.4f} to {twists[1]:.4f}, up-node {up}"
+    elif chain.vh_target is not None:
         yield f"    plane: through the VH target {name(chain.vh_target)}"
     else:
         swivel = np.degrees(float(chain.swivel.at(zero)[0, 0]))

@@ -104,6 +104,7 @@ class KernelEngine:
             "implementation": self._ffi.string(self._module.lib.maxik_compiler()).decode(),
             "environment": self.profile.environment,
             "profile": str(self.profile),
+            "spline_march": self.march if self.profile.environment == "x87-53" else LITERAL,
         }
 
     def solve_limb(self, problem: LimbProblem) -> LimbSolution:
