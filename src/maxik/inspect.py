@@ -86,7 +86,8 @@ def _chain(scene: Scene, chain: Chain, driven: dict[int, str]) -> Iterator[str]:
         shape = scene.nodes[chain.spline.shape].shape
         knots = "no knots" if shape is None else f"{len(shape.knots)} knots, {'closed' if shape.closed else 'open'}"
         carried = f", carried by {len(shape.helpers)} helpers" if shape and shape.helpers else ""
-        yield f"    spline: {name(chain.spline.shape)} ({knots}{carried}), twist {twists[0]:.4f} to {twists[1]:.4f}, up-node {up}"
+        yield f"    spline: {name(chain.spline.shape)} ({knots}{carried}), up-node {up}"
+        yield f"    twist: {twists[0]:.4f} at the start, {twists[1]:.4f} more to the end"
     elif chain.vh_target is not None:
         yield f"    plane: through the VH target {name(chain.vh_target)}"
     else:

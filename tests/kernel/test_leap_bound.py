@@ -32,9 +32,9 @@ def literal_distances(p: Float64s, start: Float64s, x: Float64s) -> Float64s:
     """Return the distances of the literal samples at x of one segment, in the arithmetic of core-profile.md."""
     t = f(x)
     s = f(1.0 - t)
-    columns = [
-        s * s * s * p[0, c] + 3.0 * s * s * t * p[1, c] + 3.0 * s * t * t * p[2, c] + t * t * t * p[3, c] for c in range(3)
-    ]
+    a, b, c, d = (row[None, :] for row in p)
+    s, t = s[:, None], t[:, None]
+    point = f(s * s * s * a + 3.0 * s * s * t * b + 3.0 * s * t * t * c + t * t * t * d)
     off = f(point - start)
     return f(np.sqrt(f(off[:, 0] * off[:, 0] + off[:, 1] * off[:, 1] + off[:, 2] * off[:, 2])))
 
