@@ -268,6 +268,9 @@ static float certified(SplineSolve *solve, float u, float step, Point3 start, do
             + LEAP_BOUND_SCALE * 2.6 * ULP_HALF * (high < 1e29 ? high : segment->farthest + norm3_of(start));
     least = low > -error ? (low + error) * (low + error) : -1.0;
     most = high > error ? (high - error) * (high - error) : 0.0;
+    if (!(d[0] > least && d[0] < most)) { /* so near a threshold that no hull from here can be inside */
+        return u;
+    }
     /* Moving away, `high` ends the run; coming nearer, `low` does. The hull decides, whatever is estimated. */
     if (d[1] >= 0.0 || least < 0.0) {
         limit = high < 1e29 ? crossing(d, most) : 2.0;
