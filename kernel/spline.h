@@ -44,7 +44,6 @@ typedef struct {
     double q[4][3];
     double bound;    /* on a sample's rounding errors, as far as they do not depend on the distance */
     double farthest; /* no point of the segment is farther from the origin */
-    double speed;    /* and none moves faster with the segment's parameter */
 } LeapSegment;
 
 /* State between the stages. */
@@ -58,6 +57,9 @@ typedef struct {
     int segment_index;   /* its index, -1 for none, */
     int segment_usable;  /* and whether its numbers are finite */
     int pause, patience; /* steps until the next certificate is tried, and after the next failure */
+    double last_u;       /* the leap's last sample from the same start point, -1 for none, */
+    float last_dist;     /* its distance, */
+    double rate;         /* and how fast the distance changed with u, -1 when not known */
 } SplineSolve;
 
 enum { MARCH_LEAP = 0, MARCH_LITERAL = 1 };

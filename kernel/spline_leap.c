@@ -42,7 +42,7 @@ static int leap_segment(SplineSolve *solve, int k)
     const float *p = solve->chain->curve.points + 12 * k;
     const Matrix3 *to_joint = &solve->to_joint;
     LeapSegment *out = &solve->segment;
-    double matrix_norm, max_p = 0.0, max_q = 0.0, speed_p = 0.0, speed_q = 0.0;
+    double matrix_norm, max_p = 0.0, max_q = 0.0, speed_p = 0.0;
     int i, c;
     if (solve->segment_index == k) {
         return solve->segment_usable;
@@ -61,22 +61,18 @@ static int leap_segment(SplineSolve *solve, int k)
         max_q = length > max_q ? length : max_q;
     }
     for (i = 0; i < 3; ++i) {
-        double v[3], w[3], length;
+        double v[3], length;
         for (c = 0; c < 3; ++c) {
             v[c] = (double)p[3 * i + 3 + c] - p[3 * i + c];
-            w[c] = out->q[i + 1][c] - out->q[i][c];
         }
         length = 3.0 * norm3(v);
         speed_p = length > speed_p ? length : speed_p;
-        length = 3.0 * norm3(w);
-        speed_q = length > speed_q ? length : speed_q;
     }
     /* t off by 2^-25, s + t off 1 by 2^-25 (1.5 * 2^-24 * max|P|), the point's store, all through the matrix; its store. */
     out->bound = LEAP_BOUND_SCALE
                      * (matrix_norm * (2.5 * ULP_HALF * max_p + 0.5 * ULP_HALF * speed_p) + ULP_HALF * max_q)
                  + LEAP_SLACK * (max_q + matrix_norm * max_p);
     out->farthest = max_q;
-    out->speed = speed_q;
     solve->segment_index = k;
     solve->segment_usable = out->bound < 1e30 && out->bound > 1e-30;
     return solve->segment_usable;
@@ -295,21 +291,25 @@ static float certified(SplineSolve *solve, float u, float step, Point3 start, do
     return u;
 }
 
-/* The same from a sample at distance `dist`, with pauses after failures, so that short bones stay near the literal
- * march's speed. */
+/* The same from a sample at distance `dist`, where a run of some length is likely, and with pauses after failures, so that
+ * short bones stay near the literal march's speed. */
 static float leap(SplineSolve *solve, float u, float step, float dist, Point3 start, double low, double high, double end,
                   long *count)
 {
     float last;
-    int k = (int)((double)u * solve->chain->curve.segments);
+    int near;
     *count = 0;
-    if (solve->pause > 0) {
-        --solve->pause;
+    if (solve->last_u >= 0.0 && u > solve->last_u) {
+        solve->rate = fabs((double)dist - solve->last_dist) / ((double)u - solve->last_u);
+    }
+    solve->last_u = u;
+    solve->last_dist = dist;
+    near = solve->rate < 0.0 || (high < 1e29 && high - dist < LEAP_LEAST * step * solve->rate);
+    if (near) {
         return u;
     }
-    /* So near the next threshold that even at the segment's highest speed there is no run worth a certificate. */
-    if (high < 1e29 && k < solve->chain->curve.segments && leap_segment(solve, k)
-        && high - dist < LEAP_LEAST * step * solve->chain->curve.segments * solve->segment.speed) {
+    if (solve->pause > 0) {
+        --solve->pause;
         return u;
     }
     last = certified(solve, u, step, start, low, high, end, count);
@@ -322,12 +322,20 @@ static float leap(SplineSolve *solve, float u, float step, float dist, Point3 st
     return last;
 }
 
+/* A new start point: distances are no longer those from the old one; how fast they change is kept as an estimate. */
+static void leap_anew(SplineSolve *solve)
+{
+    solve->last_u = -1.0;
+}
+
 static void leap_begin(SplineSolve *solve)
 {
     solve->segment_index = -1;
     solve->segment_usable = 0;
     solve->pause = 0;
     solve->patience = 1;
+    solve->rate = -1.0;
+    leap_anew(solve);
 }
 
 /* The distances inside which the march (spec 4.3) takes `step` on bone length L: the complement of its comparisons,
@@ -367,6 +375,7 @@ static void march_open_by_leaps(SplineSolve *solve, float u)
     int bones = solve->chain->joints, j = 0;
     Point3 start = row3(out->points, 0);
     float u_prev = u;
+    leap_anew(solve);
     while (u <= 1.0f && j < bones) {
         Point3 p = sample(solve, u);
         float dist = point3_flength(point3_subtract(p, start));
@@ -392,6 +401,7 @@ static void march_open_by_leaps(SplineSolve *solve, float u)
         }
         append(out, u, p);
         start = p;
+        leap_anew(solve);
         u_prev = u;
         ++j;
         if (j < bones) {
@@ -408,6 +418,7 @@ static void march_closed_by_leaps(SplineSolve *solve, float u)
     int bones = solve->chain->joints, j = 0;
     Point3 start = row3(out->points, 0);
     float u_prev = u, du = 0.0f;
+    leap_anew(solve);
     while (du <= 1.0f && j < bones) {
         Point3 p = sample(solve, u);
         float dist = point3_flength(point3_subtract(p, start));
@@ -442,6 +453,7 @@ static void march_closed_by_leaps(SplineSolve *solve, float u)
         }
         append(out, u, p);
         start = p;
+        leap_anew(solve);
         du = 0.0f;
         ++j;
         if (j < bones) {
