@@ -13,21 +13,9 @@ import numpy as np
 from make_walk import FRAME_RATE, FRAMES, constant, decimal, keyed, swing
 
 from maxik.formats.scene_json import write_scene_json
-from maxik.scene.scene import (
-    SPLINE,
-    Chain,
-    EulerRotation,
-    Joint,
-    Knot,
-    Node,
-    PathPosition,
-    Scene,
-    Shape,
-    SplineGoal,
-    Transform,
-    Units,
-)
+from maxik.scene.scene import SPLINE, Chain, Joint, Knot, Node, Scene, Shape, SplineGoal, Units
 from maxik.scene.tracks import ComponentsTrack, ConstantTrack, Track
+from maxik.scene.transform import EulerRotation, PathPosition, Transform
 
 BONES = 12
 KNOTS = 6
@@ -48,12 +36,13 @@ def node(  # noqa: PLR0913 - a node has that many parts
     kind: str = "Point",
     joint: Joint | None = None,
     shape: Shape | None = None,
-    on_path: PathPosition | None = None,
+    path: int | None = None,
 ) -> Node:
-    """Return a node that is turned about z only."""
-    transform = Transform(position, EulerRotation(NOTHING, NOTHING, turn), ONES, NO_TURN)
+    """Return a node that is turned about z only; `path`: the node with the spline at whose start it sits."""
+    place = position if path is None else PathPosition((path,), (constant(1.0),), NOTHING)
+    transform = Transform(place, EulerRotation(NOTHING, NOTHING, turn), ONES, NO_TURN)
     controller = "IKControl" if joint else "Position/Rotation/Scale"
-    return Node(name, parent, transform, kind, controller, joint, shape, on_path)
+    return Node(name, parent, transform, kind, controller, joint, shape)
 
 
 def auto_knot(x: float, y: float, z: float) -> Knot:
@@ -76,7 +65,7 @@ def chain_of(nodes: list[Node], name: str, shape: int, bone: float, bend: float)
                 turn=angle,
                 kind="Bone",
                 joint=Joint(ConstantTrack((0.0, 0.0, angle.value[0]))),
-                on_path=None if index else PathPosition(shape, NOTHING),
+                path=None if index else shape,
             )
         )
         parent = len(nodes) - 1

@@ -20,8 +20,9 @@ from maxik.formats.scene_json import write_scene_json
 from maxik.numerics.float32 import f32
 from maxik.profile import PROFILES
 from maxik.scene.evaluate import evaluate
-from maxik.scene.scene import LIMB, Chain, EulerRotation, Joint, Node, Scene, Transform, Units
+from maxik.scene.scene import LIMB, Chain, Joint, Node, Scene, Units
 from maxik.scene.tracks import BezierTrack, ComponentsTrack, ConstantTrack, Track
+from maxik.scene.transform import EulerRotation, Transform
 
 Float64s = NDArray[np.float64]
 Curve = Callable[[float], float]

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from maxik.scene.scene import LIMB, Chain, EulerRotation, Joint, Node, Scene, Transform
+from maxik.scene.scene import LIMB, Chain, Joint, Node, Scene
 from maxik.scene.tracks import ConstantTrack, Track
+from maxik.scene.transform import EulerRotation, Transform
 
 Float64s = NDArray[np.float64]
 ONE = (1.0, 1.0, 1.0)

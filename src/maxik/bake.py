@@ -27,8 +27,9 @@ from maxik.profile import PROFILES, CoreProfile
 from maxik.scene.evaluate import evaluate
 from maxik.scene.ik import TOO_FAR, TOO_NEAR
 from maxik.scene.motion import BakedScene, ChainMotion
-from maxik.scene.scene import TICKS_PER_SECOND, Scene, Transform
+from maxik.scene.scene import TICKS_PER_SECOND, Scene
 from maxik.scene.tracks import Ticks
+from maxik.scene.transform import tracks_of
 
 CERTIFICATE_FORMAT = "maxik-certificate/1"
 MOST_FRAMES = 1_000_000
@@ -230,19 +231,8 @@ def _outside_keys(baked: BakedScene) -> list[dict[str, Any]]:
     first, last = int(baked.ticks[0]), int(baked.ticks[-1])
     entries = []
     for node in baked.scene.nodes:
-        for where, track in _tracks(node.transform):
+        for where, track in tracks_of(node.transform):
             keys = track.key_range
             if keys is not None and (first < keys[0] or last > keys[1]):
                 entries.append({"node": node.name, "where": where, "keys": list(keys), "held": "at the end value"})
     return entries
-
-
-def _tracks(transform: Transform) -> list[tuple[str, Any]]:
-    rotation = transform.rotation
-    angles = {"x": "x", "y": "y", "z": "z"} if hasattr(rotation, "x") else {"quat": "quaternion"}
-    return [
-        ("position", transform.position),
-        *((f"rotation {label}", getattr(rotation, name)) for name, label in angles.items()),
-        ("scale", transform.scale),
-        ("scale axis", transform.scale_axis),
-    ]

@@ -8,8 +8,8 @@ import numpy as np
 
 from maxik.errors import SceneError
 from maxik.scene import ik
-from maxik.scene.scene import TICKS_PER_SECOND, Chain, EulerRotation, Node, Scene
-from maxik.scene.tracks import Track
+from maxik.scene.scene import TICKS_PER_SECOND, Chain, Node, Scene
+from maxik.scene.transform import tracks_of
 
 
 def inspect_scene(scene: Scene) -> Iterator[str]:
@@ -54,13 +54,7 @@ def _tree(scene: Scene) -> Iterator[str]:
 
 def _node(node: Node) -> str:
     parts = [f"{node.name!r} [{node.object_class or 'object'}] {node.controller_class}".rstrip()]
-    rotation = node.transform.rotation
-    tracks: list[tuple[str, Track]] = [("position", node.transform.position)]
-    if isinstance(rotation, EulerRotation):
-        tracks += [("rotation x", rotation.x), ("rotation y", rotation.y), ("rotation z", rotation.z)]
-    else:
-        tracks.append(("rotation", rotation.quat))
-    tracks.append(("scale", node.transform.scale))
+    tracks = tracks_of(node.transform)
     keyed = [f"{name} keys {track.key_range[0]}..{track.key_range[1]}" for name, track in tracks if track.key_range]
     if keyed:
         parts.append(", ".join(keyed))

@@ -17,8 +17,9 @@ from maxik.formats.max.container import read_streams
 from maxik.formats.max.controllers import Controllers
 from maxik.formats.max.keys import INTERVAL, cached_value, key_frame_parts, read_keys
 from maxik.formats.max.objects import Objects, read_classes
-from maxik.scene.scene import EulerRotation, Scene
+from maxik.scene.scene import Scene
 from maxik.scene.tracks import ConstantTrack
+from maxik.scene.transform import EulerRotation, tracks_of
 
 pytestmark = pytest.mark.shared
 
@@ -60,7 +61,7 @@ def test_versions(scenes: dict[str, Scene], index: dict[str, dict[str, Any]]) ->
 
 def test_every_node_is_evaluated_or_named(scenes: dict[str, Scene]) -> None:
     """A node whose transform is not one of the kinds that are evaluated has an unsupported notice."""
-    evaluated = {"Position/Rotation/Scale", "IKControl", "IKChainControl"}
+    evaluated = {"Position/Rotation/Scale", "Look At", "IKControl", "IKChainControl"}
     for name, scene in scenes.items():
         named = {notice.node for notice in scene.notices if notice.kind == "unsupported"}
         for place, node in enumerate(scene.nodes):
@@ -71,7 +72,7 @@ def test_values_are_finite_over_the_whole_range(scenes: dict[str, Scene]) -> Non
     for name, scene in scenes.items():
         ticks = np.linspace(scene.first_tick, scene.last_tick, 50).astype(np.int64)
         for node in scene.nodes:
-            for track in (node.transform.position, node.transform.scale, node.transform.scale_axis):
+            for _, track in tracks_of(node.transform):
                 assert np.isfinite(track.at(ticks)).all(), f"{name}: {node.name}"
 
 
@@ -151,5 +152,5 @@ def test_a_wrapped_controller_is_used_and_named(shared: Path) -> None:
     objects = Objects(streams["Scene"], read_classes(streams["ClassDirectory3"]))
     spring = next(i for i in range(len(objects)) if objects.class_of(i).name == "Spring")
     controllers = Controllers(objects)
-    assert controllers.position(spring).size == 3
+    assert controllers.position_track(spring).size == 3
     assert [notice.class_name for notice in controllers.notices] == ["Spring"]

@@ -14,6 +14,7 @@ from maxik.formats.max import classes as c
 from maxik.formats.max import read_max
 from maxik.scene.scene import SPLINE, Scene
 from maxik.scene.tracks import ConstantTrack
+from maxik.scene.transform import PathPosition
 
 KNOTS = [(float(4 * i), 0.0, 0.0) for i in range(4)]
 PLACES = [(0.0, 0.0, 1.0), (3.5, 1.0, 1.0), (7.0, 0.5, 2.0), (10.5, -1.0, 2.5)]
@@ -90,9 +91,9 @@ def test_the_chain_has_its_shape_twists_and_up_node(read: Callable[[Tables], Sce
     assert shape is not None
     assert [knot.point for knot in shape.knots] == KNOTS
     assert [names[helper] for helper in shape.helpers] == [f"helper{i}" for i in range(4)]
-    start = scene.nodes[chain.start].on_path
-    assert start is not None
-    assert start.shape == chain.spline.shape
+    start = scene.nodes[chain.start].transform.position
+    assert isinstance(start, PathPosition)
+    assert start.paths == (chain.spline.shape,)
     assert not scene.notices
 
 

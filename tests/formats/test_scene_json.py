@@ -20,7 +20,8 @@ from maxik.formats.max import read_max
 from maxik.formats.scene_json import dumps_scene, read_scene_json, write_scene_json
 from maxik.numerics.float32 import from_bits, same_bits
 from maxik.scene import tracks as t
-from maxik.scene.scene import EulerRotation, Notice, QuatRotation, Scene
+from maxik.scene.scene import Notice, Scene
+from maxik.scene.transform import EulerRotation, QuatRotation
 from rigs import limb_scene, with_chain
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "scene-json.md"
@@ -139,6 +140,7 @@ def test_degrees_turn_tangents_but_not_handle_lengths(tmp_path: Path) -> None:
 
 def test_bit_patterns_and_parents_by_name_are_read(tmp_path: Path) -> None:
     position = read_changed("nodes.1.position", ["3f800000", "80000000", 0.1], tmp_path).nodes[1].transform.position
+    assert isinstance(position, t.ConstantTrack)
     assert position.at(np.array([0])).tobytes() == np.array([1.0, -0.0, 0.1], np.float32).tobytes()
     assert read_changed("nodes.3.parent", "upper arm", tmp_path).nodes[3].parent == 1
 

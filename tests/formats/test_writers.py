@@ -21,8 +21,9 @@ from maxik.formats.bake_json import read_bake_json, render_json
 from maxik.formats.gltf import render_glb
 from maxik.formats.tables import render_csv, render_npz
 from maxik.scene.motion import BakedScene
-from maxik.scene.scene import EulerRotation, Node, Scene, Units
+from maxik.scene.scene import Node, Scene, Units
 from maxik.scene.tracks import ComponentsTrack, ConstantTrack, LinearTrack
+from maxik.scene.transform import EulerRotation
 from rigs import limb_scene, node
 
 Float64s = NDArray[np.float64]

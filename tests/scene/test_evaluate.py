@@ -14,8 +14,9 @@ from maxik.profile import PROFILES
 from maxik.scene import ik
 from maxik.scene.evaluate import evaluate
 from maxik.scene.motion import BakedScene
-from maxik.scene.scene import HI, SPLINE, EulerRotation, Node, Scene
+from maxik.scene.scene import HI, SPLINE, Node, Scene
 from maxik.scene.tracks import Float32s, Ticks
+from maxik.scene.transform import EulerRotation
 from rigs import constant, limb_scene, local_matrix, node, with_chain
 
 TICKS = np.arange(0, 800, 160, dtype=np.int64)

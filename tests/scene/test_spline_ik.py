@@ -15,8 +15,9 @@ from maxik.errors import SceneError
 from maxik.formats.scene_json import read_scene_json, write_scene_json
 from maxik.scene import spline_ik
 from maxik.scene.motion import BakedScene
-from maxik.scene.scene import SPLINE, Chain, Knot, Node, PathPosition, Scene, Shape, SplineGoal
+from maxik.scene.scene import SPLINE, Chain, Knot, Node, Scene, Shape, SplineGoal
 from maxik.scene.spline_ik import auto_handles
+from maxik.scene.transform import PathPosition
 from rigs import constant, node
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "snake.scene.json"
@@ -43,7 +44,8 @@ def arc_scene(*, bones: int = 4, length: float = 2.0, knots: int = 5, start_twis
     for index in range(bones + 1):
         bend = (0.0, 0.0, 0.2 if index else 0.0)
         joint = node(f"bone {index}", start - 1 + index, (length if index else 0.0, 0.0, 0.0), bend, preferred=bend)
-        nodes.append(replace(joint, on_path=None if index else PathPosition(shape, constant(0.0))))
+        at_start = PathPosition((shape,), (constant(1.0),), constant(0.0))
+        nodes.append(joint if index else replace(joint, transform=replace(joint.transform, position=at_start)))
     nodes.append(node("chain", None))
     goal = SplineGoal(shape, constant(start_twist), constant(0.0))
     chain = Chain(

@@ -28,8 +28,8 @@ from maxik.formats.bone_mesh import BoneMesh, bone_mesh
 from maxik.formats.quaternions import continuous, from_row_matrices
 from maxik.scene.motion import BakedScene, NodeMotion
 from maxik.scene.scene import TICKS_PER_SECOND, Node
+from maxik.scene.turns import Float64s, matrix_of
 
-Float64s = NDArray[np.float64]
 Json = dict[str, Any]
 
 _FLOAT, _UNSIGNED_SHORT = 5126, 5123
@@ -106,25 +106,12 @@ def _split_rotation(motion: NodeMotion) -> tuple[Float64s, Float64s | None]:
     if uniform or not turned:
         return from_row_matrices(motion.rotation), None
     axis = motion.scale_axis.astype(np.float64)
-    usual = continuous(axis / np.linalg.norm(axis, axis=1, keepdims=True) * (-1.0, -1.0, -1.0, 1.0))
-    q = _row_matrices(usual)
+    turn = axis / np.linalg.norm(axis, axis=1, keepdims=True)
+    q = matrix_of(turn)
     rotation = motion.rotation.astype(np.float64)
     rows = max(len(q), len(rotation))
     product = np.broadcast_to(q, (rows, 3, 3)) @ np.broadcast_to(rotation, (rows, 3, 3))
-    return from_row_matrices(product), continuous(usual * (-1.0, -1.0, -1.0, 1.0))
-
-
-def _row_matrices(q: Float64s) -> Float64s:
-    """Return the row matrices (F, 3, 3) of usual unit quaternions (F, 4)."""
-    x, y, z, w = q.T
-    return np.stack(
-        [
-            np.stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)], axis=1),
-            np.stack([2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)], axis=1),
-            np.stack([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)], axis=1),
-        ],
-        axis=1,
-    )
+    return from_row_matrices(product), continuous(turn)
 
 
 def _refuse_non_finite(baked: BakedScene, node: Node, motion: NodeMotion) -> None:

@@ -18,6 +18,7 @@ from maxik.errors import SceneError
 from maxik.problems import STATUSES, SUCCESS, Engine, Float32s, LimbTake, LimbTakeSolution
 from maxik.scene.scene import LIMB, SPLINE, Chain, Scene
 from maxik.scene.tracks import Ticks
+from maxik.scene.transform import nodes_of
 
 Mask = NDArray[np.bool_]
 
@@ -83,6 +84,17 @@ def why_not_solved(scene: Scene, chain: Chain, joints: tuple[int, ...], driven: 
             return f"joint {node.name!r} has no IK joint controller, so no preferred angles"
         if index in driven:
             return f"joint {node.name!r} is already solved by the chain {driven[index]!r}"
+    return _bound_joint(scene, joints)
+
+
+def _bound_joint(scene: Scene, joints: tuple[int, ...]) -> str | None:
+    """Return why a joint's place cannot be known before the chain is solved."""
+    for index in joints:
+        node = scene.nodes[index]
+        if node.links is not None:
+            return f"joint {node.name!r} hangs below other nodes by a Link Constraint"
+        if index != joints[0] and nodes_of(node.transform.position):
+            return f"the position of joint {node.name!r} is set by a constraint to other nodes"
     return None
 
 

@@ -6,7 +6,8 @@ Row vectors, scene units, Z up, as in 3ds Max. Nothing here is converted: units 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,3 +78,18 @@ class BakedScene:
     nodes: tuple[NodeMotion, ...]
     chains: tuple[ChainMotion, ...]
     unsolved: tuple[UnsolvedChain, ...] = ()
+
+
+_Motion = TypeVar("_Motion", NodeMotion, ChainMotion)
+
+
+def first_frames(motion: _Motion, frames: int) -> _Motion:
+    """Return the motion with its arrays cut to the first `frames` rows."""
+
+    def cut(value: Any) -> Any:  # noqa: ANN401 - any field
+        return value[:frames] if isinstance(value, np.ndarray) else value
+
+    changes = {entry.name: cut(getattr(motion, entry.name)) for entry in fields(motion)}
+    if isinstance(motion, ChainMotion):
+        changes["causes"] = {cause: cut(mask) for cause, mask in motion.causes.items()}
+    return replace(motion, **changes)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from maxik.scene.tracks import Track
+from maxik.scene.transform import Links, Transform
 
 TICKS_PER_SECOND = 4800
 
@@ -19,37 +20,6 @@ LIMB = "IKLimb"
 HI = "IKHISolver"
 SPLINE = "SplineIKSolver"
 """Solver names as 3ds Max stores them."""
-
-
-@dataclass(frozen=True)
-class EulerRotation:
-    """Rotation from three angle tracks (each size 1, radians): R = Rx * Ry * Rz as row matrices for axis order 0."""
-
-    x: Track
-    y: Track
-    z: Track
-    axis_order: int = 0
-
-
-@dataclass(frozen=True)
-class QuatRotation:
-    """Rotation from a quaternion track (size 4: x, y, z, w) in 3ds Max's convention (quat.make_matrix gives the row matrix)."""
-
-    quat: Track
-
-
-@dataclass(frozen=True)
-class Transform:
-    """A PRS controller: local = scale * rotation * translation (row vectors).
-
-    `position` is a track of size 3. `scale` is a track of size 3, `scale_axis` a track of size 4: the quaternion q of
-    S = transpose(Q) * diag(s) * Q with Q = quat.make_matrix(q) (max-format.md 4).
-    """
-
-    position: Track
-    rotation: EulerRotation | QuatRotation
-    scale: Track
-    scale_axis: Track
 
 
 @dataclass(frozen=True)
@@ -90,18 +60,10 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class PathPosition:
-    """A Path Constraint as position: the point of `shape` (a node index) at the fraction `percent` (track of size 1)."""
-
-    shape: int
-    percent: Track
-
-
-@dataclass(frozen=True)
 class Node:
     """A node: `parent` is an index into Scene.nodes or None; `object_class` what hangs on it ("Bone", "Dummy", ...).
 
-    `on_path` replaces the transform's position where a Path Constraint sets it.
+    `links` puts the transform below other nodes than the parent over time.
     """
 
     name: str
@@ -111,7 +73,7 @@ class Node:
     controller_class: str = ""
     joint: Joint | None = None
     shape: Shape | None = None
-    on_path: PathPosition | None = None
+    links: Links | None = None
 
 
 @dataclass(frozen=True)

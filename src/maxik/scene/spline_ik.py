@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from maxik.problems import Engine, Float32s, SplineJoint, SplineProblem, Vector
 from maxik.scene.ik import NOT_FINITE
 from maxik.scene.scene import Shape
+from maxik.scene.turns import Float64s
 
 IDENTITY: Vector = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 Segments = tuple[tuple[Vector, Vector, Vector, Vector], ...]
@@ -24,6 +25,7 @@ TOO_LONG = "bones longer than the spline"
 ZERO_BONE = "zero-length bone"
 NO_POINT = "no point on the spline"
 AUTO = 0
+LENGTH_SAMPLES = 100
 
 
 def segments_of(shape: Shape, knots: Float32s | None) -> Segments:
@@ -85,6 +87,38 @@ def points_at(engine: Engine, shape: Shape, knots: Float32s | None, u: Float32s)
         else:
             points[frame] = shape.knots[0].point if knots is None else _frame(knots, frame)[0]
     return points
+
+
+def by_length(shape: Shape, knots: Float32s | None, fraction: Float32s) -> Float32s:
+    """Return the curve parameters (F or more, 1) at fractions of the curve's length (F, 1).
+
+    Chords of LENGTH_SAMPLES a segment measure the length, binary64: 3ds Max's own table is unknown (core-contracts.md 8).
+    The ends are met exactly; a curve without length keeps the fraction.
+    """
+    frames = max(len(fraction), 1 if knots is None else len(knots))
+    found = np.empty((frames, 1), np.float32)
+    table: tuple[Float64s, Float64s] | None = None
+    for frame in range(frames):
+        if table is None or knots is not None:
+            table = _lengths(segments_of(shape, None if knots is None else _frame(knots, frame)))
+        at, lengths = table
+        wanted = float(_frame(fraction, frame)[0])
+        inside = 0.0 < wanted < 1.0 and lengths[-1] > 0.0
+        found[frame] = np.interp(wanted * lengths[-1], lengths, at) if inside else wanted
+    return found
+
+
+def _lengths(segments: Segments) -> tuple[Float64s, Float64s]:
+    """Return parameters from 0 to 1 and the length of the curve up to each."""
+    samples = np.linspace(0.0, 1.0, LENGTH_SAMPLES + 1)[:, None]
+    points = [np.zeros((0, 3))]
+    for place, (a, b, c, d) in enumerate(np.array(segments, np.float64).reshape(-1, 4, 3)):
+        t = samples[1:] if place else samples
+        w = 1.0 - t
+        points.append(w * w * w * a + 3.0 * w * w * t * b + 3.0 * w * t * t * c + t * t * t * d)
+    chords = np.linalg.norm(np.diff(np.concatenate(points), axis=0), axis=1)
+    lengths = np.concatenate([[0.0], np.cumsum(chords)])
+    return np.linspace(0.0, 1.0, len(lengths)), lengths
 
 
 def chain_plane(engine: Engine, joints: Sequence[SplineJoint]) -> tuple[Vector, Vector]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from maxik.formats.max import classes as c
 from maxik.formats.max.controllers import Controllers
-from maxik.formats.max.objects import Objects
 from maxik.formats.max.params import Params
 from maxik.scene.scene import SPLINE, Chain, Joint, Notice, SplineGoal
 from maxik.scene.tracks import ComponentsTrack, ConstantTrack
@@ -43,15 +40,15 @@ def read_joint(controllers: Controllers, control: int) -> Joint | None:
     )
 
 
-def read_chain(controllers: Controllers, control: int, *, goal: int, name: str, nodes: Mapping[int, int]) -> Chain | None:
+def read_chain(controllers: Controllers, control: int, *, goal: int, name: str) -> Chain | None:
     """Return the chain of a goal node's controller; None, with a notice, when a joint or the parameters are missing.
 
-    `nodes`: object index -> index in Scene.nodes; `goal`: the goal node's index there.
+    `goal`: the goal node's index in Scene.nodes.
     """
     objects = controllers.objects
     references = objects.references(control)
     block = references.get(_SLOT_BLOCK)
-    start, end = (_node(objects, references.get(slot), nodes) for slot in (_SLOT_START, _SLOT_END))
+    start, end = (controllers.scene_node(references.get(slot)) for slot in (_SLOT_START, _SLOT_END))
     class_name = objects.class_of(control).name
     if block is None or start is None or end is None:
         missing = "parameters" if block is None else "start joint" if start is None else "end joint"
@@ -61,10 +58,10 @@ def read_chain(controllers: Controllers, control: int, *, goal: int, name: str, 
         return None
     params = Params(objects, block)
     spline = objects.class_of(control).id == c.SPLINE_IK_CHAIN
-    goal_of_spline = _spline_goal(controllers, block, params, nodes) if spline else None
+    goal_of_spline = _spline_goal(controllers, block, params) if spline else None
     target = None
     if not spline and params.integer(_USE_VH_TARGET):
-        target = _node(objects, params.target(_VH_TARGET), nodes)
+        target = controllers.scene_node(params.target(_VH_TARGET))
     enabled = references.get(_SLOT_ENABLED)
     return Chain(
         name=name,
@@ -80,22 +77,14 @@ def read_chain(controllers: Controllers, control: int, *, goal: int, name: str, 
     )
 
 
-def _spline_goal(controllers: Controllers, block: int, params: Params, nodes: Mapping[int, int]) -> SplineGoal | None:
+def _spline_goal(controllers: Controllers, block: int, params: Params) -> SplineGoal | None:
     """Return what a Spline IK chain follows; None when no shape is picked."""
-    objects = controllers.objects
-    shape = _node(objects, params.target(_SHAPE), nodes)
+    shape = controllers.scene_node(params.target(_SHAPE))
     if shape is None:
         return None
     return SplineGoal(
         shape=shape,
         start_twist=controllers.parameter(block, params, _START_TWIST, "start twist"),
         end_twist=controllers.parameter(block, params, _END_TWIST, "end twist"),
-        up_node=_node(objects, params.target(_UP_NODE), nodes) if params.integer(_USE_UP_NODE) else None,
+        up_node=controllers.scene_node(params.target(_UP_NODE)) if params.integer(_USE_UP_NODE) else None,
     )
-
-
-def _node(objects: Objects, index: int | None, nodes: Mapping[int, int]) -> int | None:
-    """Return the scene node behind an object: the node itself, or what a NodeMonitor points at."""
-    if index is not None and objects.class_of(index).id == c.NODE_MONITOR:
-        index = objects.references(index).get(0)
-    return None if index is None else nodes.get(index)

@@ -115,7 +115,7 @@ def _keys(records: NDArray[np.float32], layout: _Layout) -> Keys:
     tcb: tuple[Tcb, ...] = _rows(records, axis_end, axis_end + 5)  # type: ignore[assignment]
     assumed = "TCB keys: the interpolation is not verified against 3ds Max"
     if layout.kind == "tcb rotation":
-        return Keys(TcbRotationTrack(times, values, tcb), None, f"{assumed}; tension, continuity and bias are not applied")
+        return Keys(TcbRotationTrack(times, values, tcb), None, f"{assumed}; every turn is taken the shorter way")
     return Keys(TcbTrack(times, values, tcb), axes, assumed)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from maxik.formats.max.chunks import Chunk
 from maxik.formats.max.objects import Objects
@@ -26,10 +26,16 @@ _CONSTANT, _ANIMATED = 0x40, 0x80
 
 @dataclass(frozen=True)
 class Param:
-    """One parameter: its constant `value` as bytes, or the objects that its reference slots hold (None when empty)."""
+    """One parameter: its type, its constant `value` as bytes, and the objects in its reference slots (None when empty).
 
+    For a table `elements` has one constant, or None, for each element; `is_table` tells an empty one from no table.
+    """
+
+    kind: int
     value: bytes | None
-    targets: tuple[int | None, ...]
+    targets: tuple[int | None, ...] = ()
+    is_table: bool = False
+    elements: tuple[bytes | None, ...] = ()
 
 
 class Params:
@@ -45,39 +51,42 @@ class Params:
             if chunk.id not in _RECORD_BYTES or chunk.is_container:
                 continue
             self._wide = chunk.id != 0x000A  # noqa: PLR2004 - strings are 8-bit in that layout
-            ident, value, slots = self._record(chunk)
+            ident, param, slots = self._record(chunk)
             targets = tuple(references.get(slot + step) for step in range(slots))
-            self._params.setdefault(ident, Param(value, targets))
+            self._params.setdefault(ident, replace(param, targets=targets))
             slot += slots
 
-    def _record(self, chunk: Chunk) -> tuple[int, bytes | None, int]:
-        """Return a record's parameter id, its constant value, and how many reference slots it takes."""
+    def _record(self, chunk: Chunk) -> tuple[int, Param, int]:
+        """Return a record's parameter id, the parameter without its targets, and how many reference slots it takes."""
         data = self._objects.bytes_of(chunk)
         start = _RECORD_BYTES[chunk.id]
         if len(data) < start:
             message = "a parameter record is cut off"
             raise self._objects.stream.error(message, chunk.start)
         ident, kind, flags = struct.unpack_from("<HHI", data)
-        kind, table = kind & _TYPE_MASK, bool(kind & _TABLE)
+        kind, table, inline = kind & _TYPE_MASK, bool(kind & _TABLE), bool(flags & _INLINE)
         mark, value = data[start - 1], data[start:]
         if table:
-            return ident, None, self._table_slots(chunk, kind, inline=bool(flags & _INLINE), value=value)
+            elements, slots = self._table(chunk, kind, inline=inline, value=value)
+            return ident, Param(kind, None, is_table=True, elements=elements), slots
         if kind in _REFERENCES:
-            return ident, (value if flags & _INLINE else None), (0 if flags & _INLINE else 1)
+            return ident, Param(kind, value if inline else None), 0 if inline else 1
         if mark & _CONSTANT:
-            return ident, value, 0
-        return ident, None, 1 if mark & _ANIMATED else 0
+            return ident, Param(kind, value), 0
+        return ident, Param(kind, None), 1 if mark & _ANIMATED else 0
 
-    def _table_slots(self, chunk: Chunk, kind: int, *, inline: bool, value: bytes) -> int:
+    def _table(self, chunk: Chunk, kind: int, *, inline: bool, value: bytes) -> tuple[tuple[bytes | None, ...], int]:
+        """Return a table's constants and how many reference slots its elements take."""
         if len(value) < 4:  # noqa: PLR2004 - a u32 count
-            return 0
+            return (), 0
         (count,) = struct.unpack_from("<I", value)
         if count > len(value):
             message = f"a parameter table of {count} elements is longer than its chunk"
             raise self._objects.stream.error(message, chunk.start)
         if kind in _REFERENCES and not inline:
-            return int(count)
-        return sum(1 for mark in _element_marks(kind, count, value) if mark & _ANIMATED and not mark & _CONSTANT)
+            return (None,) * int(count), int(count)
+        elements = tuple(_elements(kind, count, value))
+        return elements, sum(element is None for element in elements)
 
     def __contains__(self, ident: int) -> bool:
         return ident in self._params
@@ -110,6 +119,32 @@ class Params:
         param = self._params.get(ident)
         return () if param is None else param.targets
 
+    def elements(self, ident: int) -> tuple[tuple[float | None, int | None], ...]:
+        """Return the elements of a table of floats: (constant, None), or (None, the controller that animates it)."""
+        param = self._params.get(ident)
+        if param is None:
+            return ()
+        targets = iter(param.targets)
+        return tuple(
+            (None, next(targets, None)) if element is None or len(element) < 4 else (struct.unpack_from("<f", element)[0], None)  # noqa: PLR2004 - a float
+            for element in param.elements
+        )
+
+    def integers(self, ident: int) -> tuple[int, ...]:
+        """Return the constants of a table of integers or times; what is animated is left out."""
+        param = self._params.get(ident)
+        elements = () if param is None else param.elements
+        return tuple(struct.unpack_from("<i", element)[0] for element in elements if element and len(element) >= 4)  # noqa: PLR2004 - a word
+
+    def first_table(self, kinds: tuple[int, ...]) -> int | None:
+        """Return the id of the first table, in file order, whose elements are of one of the types; None without one."""
+        return next((ident for ident, param in self._params.items() if param.is_table and param.kind in kinds), None)
+
+    def kind(self, ident: int) -> int | None:
+        """Return a parameter's type (max-format.md 6), None when it is absent."""
+        param = self._params.get(ident)
+        return None if param is None else param.kind
+
     def is_constant(self, ident: int) -> bool:
         """Tell whether the parameter has a constant value."""
         param = self._params.get(ident)
@@ -123,16 +158,18 @@ class Params:
         return value
 
 
-def _element_marks(kind: int, count: int, value: bytes) -> Iterator[int]:
-    """Yield the flag byte of every element of a table."""
+def _elements(kind: int, count: int, value: bytes) -> Iterator[bytes | None]:
+    """Yield every element's constant, None where a controller in a reference slot of its own animates it."""
     at = 4
     for _ in range(count):
         if at >= len(value):
             return
         mark = value[at]
-        yield mark
         at += 1
+        size = 0
         if kind in _STRINGS and mark & _CONSTANT:
-            at += 4 + struct.unpack_from("<I", value.ljust(at + 4, b"\0"), at)[0]
+            size = 4 + struct.unpack_from("<I", value.ljust(at + 4, b"\0"), at)[0]
         elif mark & _CONSTANT or kind in _REFERENCES:
-            at += _SIZES.get(kind, 4)
+            size = _SIZES.get(kind, 4)
+        yield None if mark & _ANIMATED and not mark & _CONSTANT else value[at : at + size]
+        at += size

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,12 +12,15 @@ from maxik.errors import SceneError
 from maxik.formats.max import classes as c
 from maxik.formats.max.chunks import children, text
 from maxik.formats.max.container import Stream, read_streams
-from maxik.formats.max.controllers import MOST_DEPTH, Controllers
+from maxik.formats.max.controllers import MOST_DEPTH, ZERO, Controllers
 from maxik.formats.max.ik import read_chain, read_joint
 from maxik.formats.max.objects import Objects, read_classes
 from maxik.formats.max.shapes import read_shape
+from maxik.formats.max.transforms import read_placement
 from maxik.formats.max.version import describe
-from maxik.scene.scene import Chain, Node, Notice, PathPosition, Scene, Units
+from maxik.scene.scene import TICKS_PER_SECOND, Chain, Node, Notice, Scene, Units
+from maxik.scene.tracks import ConstantTrack
+from maxik.scene.transform import paths_of
 
 _STREAMS = ("Scene", "ClassDirectory3", "ClassDirectory", "DllDirectory", "Config", "SaveConfigData")
 _PARENT, _NAME = 0x0960, 0x0962
@@ -41,9 +45,10 @@ def read_max(path: str | Path) -> Scene:
         raise Stream(str(path), "", b"").error(message)
     table = streams.get("ClassDirectory3") or streams.get("ClassDirectory")
     objects = Objects(streams["Scene"], read_classes(table) if table else ())
-    controllers = Controllers(objects)
-    nodes, chains = _nodes_and_chains(objects, controllers)
     rate, first, last = _time(streams.get("Config"))
+    places = {index: place for place, index in enumerate(objects.by_class.get(c.NODE, []))}
+    controllers = Controllers(objects, places, ticks_per_frame=TICKS_PER_SECOND / rate)
+    nodes, chains = _nodes_and_chains(controllers)
     return Scene(
         file=str(path),
         nodes=nodes,
@@ -57,8 +62,8 @@ def read_max(path: str | Path) -> Scene:
     )
 
 
-def _nodes_and_chains(objects: Objects, controllers: Controllers) -> tuple[tuple[Node, ...], tuple[Chain, ...]]:
-    places = {index: place for place, index in enumerate(objects.by_class.get(c.NODE, []))}
+def _nodes_and_chains(controllers: Controllers) -> tuple[tuple[Node, ...], tuple[Chain, ...]]:
+    objects, places = controllers.objects, controllers.nodes
     parents = {place: _parent(objects, index, places) for index, place in places.items()}
     _refuse_cycles(objects, parents)
     nodes, chains = [], []
@@ -71,40 +76,41 @@ def _nodes_and_chains(objects: Objects, controllers: Controllers) -> tuple[tuple
         if control is not None and control_class.id == c.IK_CONTROL:
             joint = read_joint(controllers, control)
         elif control is not None and control_class.id in (c.IK_CHAIN_CONTROL, c.SPLINE_IK_CHAIN):
-            chain = read_chain(controllers, control, goal=place, name=name, nodes=places)
+            chain = read_chain(controllers, control, goal=place, name=name)
             chains += [chain] if chain else []
+        placement = read_placement(controllers, control)
         nodes.append(
             Node(
                 name=name,
                 parent=parents[place],
-                transform=controllers.transform(control),
+                transform=placement.transform,
                 object_class=_object_class(objects, objects.references(index).get(1)),
                 controller_class=control_class.name,
                 joint=joint,
+                links=placement.links,
             )
         )
     controllers.node = None
-    return _with_shapes(controllers, nodes, chains, places), tuple(chains)
+    return _with_shapes(controllers, nodes, chains), tuple(chains)
 
 
-def _with_shapes(controllers: Controllers, nodes: list[Node], chains: list[Chain], places: dict[int, int]) -> tuple[Node, ...]:
-    """Return the nodes with the shapes that chains and Path Constraints refer to, and with those constraints."""
-    objects_of = {place: index for index, place in places.items()}
+def _with_shapes(controllers: Controllers, nodes: list[Node], chains: list[Chain]) -> tuple[Node, ...]:
+    """Return the nodes with the shapes that chains and Path Constraints refer to; paths without one are left."""
+    objects_of = {place: index for index, place in controllers.nodes.items()}
     wanted = {chain.spline.shape for chain in chains if chain.spline}
-    wanted |= {places[path] for path, _ in controllers.paths.values() if path in places}
-    shapes = {place: read_shape(controllers, objects_of[place], place, places) for place in sorted(wanted)}
+    wanted |= {path for node in nodes for path in paths_of(node.transform.position)}
+    shapes = {place: read_shape(controllers, objects_of[place], place) for place in sorted(wanted)}
     for place, shape in shapes.items():
         nodes[place] = replace(nodes[place], shape=shape)
-    for place, (path, percent) in controllers.paths.items():
-        if shapes.get(places.get(path, -1)) is not None:
-            nodes[place] = replace(nodes[place], on_path=PathPosition(places[path], percent))
-        else:
-            what = "the Path Constraint's path cannot be followed: held at 0, 0, 0"
+    for place, node in enumerate(nodes):
+        if any(shapes[path] is None for path in paths_of(node.transform.position)):
+            what = "a path has no spline that can be followed: the whole position is held at 0, 0, 0"
             controllers.notices.append(Notice("unsupported", what, place, "Path Constraint", "position"))
+            nodes[place] = replace(node, transform=replace(node.transform, position=ConstantTrack(ZERO)))
     return tuple(nodes)
 
 
-def _parent(objects: Objects, index: int, places: dict[int, int]) -> int | None:
+def _parent(objects: Objects, index: int, places: Mapping[int, int]) -> int | None:
     """Return a node's parent; the root node and what is no node give None."""
     chunk = objects.parts(index).get(_PARENT)
     if chunk is None or chunk.end - chunk.start < 4:  # noqa: PLR2004 - a u32

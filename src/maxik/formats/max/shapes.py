@@ -16,8 +16,9 @@ from maxik.formats.max.chunks import Chunk, children
 from maxik.formats.max.controllers import MOST_DEPTH, NO_TURN, ONES, ZERO, Controllers
 from maxik.formats.max.objects import Objects
 from maxik.formats.max.params import Params
-from maxik.scene.scene import Knot, Notice, QuatRotation, Shape, Transform
+from maxik.scene.scene import Knot, Notice, Shape
 from maxik.scene.tracks import ConstantTrack
+from maxik.scene.transform import QuatRotation, Transform
 
 _KNOT_COUNT, _KNOTS, _CLOSED = 0x2900, 0x290A, 0x290D
 _KNOT = struct.Struct("<iif9fI")
@@ -27,12 +28,12 @@ _MOST_SPLINES = 64
 _SEARCH_DEPTH = 6
 
 
-def read_shape(controllers: Controllers, node: int, place: int, nodes: Mapping[int, int]) -> Shape | None:
+def read_shape(controllers: Controllers, node: int, place: int) -> Shape | None:
     """Return the shape of a node object; None, with a notice, when it stores no knots.
 
-    `place`: the node's index in Scene.nodes; `nodes`: object index -> index there.
+    `place`: the node's index in Scene.nodes.
     """
-    objects = controllers.objects
+    objects, nodes = controllers.objects, controllers.nodes
     base, helpers = _stack(objects, objects.references(node).get(1), nodes)
     splines = [] if base is None else _splines(objects, base)
     class_name = "" if base is None else objects.class_of(base).name
