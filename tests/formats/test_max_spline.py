@@ -4,11 +4,26 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from max_builder import BONE, IK_CHAIN_OBJECT, POINT, MaxScene, Tables, chunk, floats, record
+from max_builder import (
+    ANGLE,
+    ANIMATED,
+    BONE,
+    BOOL,
+    IK_CHAIN_OBJECT,
+    INLINE,
+    NODE,
+    POINT,
+    TABLE,
+    MaxScene,
+    chunk,
+    floats,
+    record,
+)
 from maxik.bake import BakeOptions, bake_scene
 from maxik.formats.max import classes as c
 from maxik.formats.max import read_max
@@ -18,11 +33,9 @@ from maxik.scene.transform import PathPosition
 
 KNOTS = [(float(4 * i), 0.0, 0.0) for i in range(4)]
 PLACES = [(0.0, 0.0, 1.0), (3.5, 1.0, 1.0), (7.0, 0.5, 2.0), (10.5, -1.0, 2.5)]
-NODE, ANGLE, BOOL = 0x11, 5, 4
-TABLE, INLINE, ANIMATED = 0x0800, 0x01000000, 0x80
 
 
-def spline_scene(*, helpers: bool = True, shape: bool = True, closed: bool = False, use_up: int = 1) -> Tables:
+def spline_scene(*, helpers: bool = True, shape: bool = True, closed: bool = False, use_up: int = 1) -> MaxScene:
     """Return helpers, a Line under Spline IK Control, three bones and their end, and the chain node."""
     scene = MaxScene()
     point = scene.add(POINT)
@@ -66,19 +79,15 @@ def spline_scene(*, helpers: bool = True, shape: bool = True, closed: bool = Fal
     enabled = scene.add(c.BOOLEAN, chunk(0x3006, floats(1.0)))
     control = scene.add(c.SPLINE_IK_CHAIN, references=[block, scene.prs((0.0, 0.0, 0.0)), bones[-1], enabled, bones[0], -1])
     scene.node("IK Chain01", scene.root, control, scene.add(IK_CHAIN_OBJECT))
-    return scene.streams()
+    return scene
 
 
 @pytest.fixture
-def read(monkeypatch: pytest.MonkeyPatch) -> Callable[[Tables], Scene]:
-    def from_streams(streams: Tables) -> Scene:
-        monkeypatch.setattr("maxik.formats.max.scene.read_streams", lambda _path, _names: streams)
-        return read_max("built.max")
-
-    return from_streams
+def read(tmp_path: Path) -> Callable[[MaxScene], Scene]:
+    return lambda built: read_max(built.write(tmp_path / "built.max"))
 
 
-def test_the_chain_has_its_shape_twists_and_up_node(read: Callable[[Tables], Scene]) -> None:
+def test_the_chain_has_its_shape_twists_and_up_node(read: Callable[[MaxScene], Scene]) -> None:
     scene = read(spline_scene())
     names = [node.name for node in scene.nodes]
     (chain,) = scene.chains
@@ -97,13 +106,13 @@ def test_the_chain_has_its_shape_twists_and_up_node(read: Callable[[Tables], Sce
     assert not scene.notices
 
 
-def test_an_up_node_that_is_switched_off_is_none(read: Callable[[Tables], Scene]) -> None:
+def test_an_up_node_that_is_switched_off_is_none(read: Callable[[MaxScene], Scene]) -> None:
     goal = read(spline_scene(use_up=0)).chains[0].spline
     assert goal is not None
     assert goal.up_node is None
 
 
-def test_the_bones_follow_the_helpers(read: Callable[[Tables], Scene]) -> None:
+def test_the_bones_follow_the_helpers(read: Callable[[MaxScene], Scene]) -> None:
     scene = read(spline_scene())
     baked, certificate = bake_scene(scene, BakeOptions(frames=(0, 0)))
     assert certificate["chains"][0]["frames_solved"] == 1
@@ -115,13 +124,13 @@ def test_the_bones_follow_the_helpers(read: Callable[[Tables], Scene]) -> None:
     assert np.abs(joints[1] - PLACES[1]).max() < 1.0
 
 
-def test_without_helpers_the_stored_knots_are_followed(read: Callable[[Tables], Scene]) -> None:
+def test_without_helpers_the_stored_knots_are_followed(read: Callable[[MaxScene], Scene]) -> None:
     scene = read(spline_scene(helpers=False, closed=True))
     shape = scene.nodes[[node.name for node in scene.nodes].index("Line01")].shape
     assert shape is not None
     assert (shape.helpers, shape.closed) == ((), True)
 
 
-def test_a_chain_without_a_shape_is_named(read: Callable[[Tables], Scene]) -> None:
+def test_a_chain_without_a_shape_is_named(read: Callable[[MaxScene], Scene]) -> None:
     _, certificate = bake_scene(read(spline_scene(shape=False)), BakeOptions(frames=(0, 0)))
     assert "shape node is missing" in certificate["chains_not_solved"][0]["reason"]

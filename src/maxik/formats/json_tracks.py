@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
+from numpy.typing import NDArray
+
 from maxik.formats.json_values import At, number_entry
 from maxik.scene import tracks as t
 
@@ -40,9 +42,9 @@ def track_entry(track: t.Track) -> Any:  # noqa: ANN401 - JSON
         raise TypeError(message)
     entry: dict[str, Any] = {"keys": _KEYED_NAMES[type(track)]}
     for part in fields(track):
-        value = getattr(track, part.name)
-        rows = value and isinstance(value[0], tuple)
-        entry[part.name] = [[number_entry(number) for number in row] for row in value] if rows else list(value)
+        value: NDArray[Any] = getattr(track, part.name)
+        whole = value.tolist()
+        entry[part.name] = [[number_entry(number) for number in row] for row in whole] if value.ndim > 1 else whole
     return entry
 
 

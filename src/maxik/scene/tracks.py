@@ -7,8 +7,9 @@ unknown. The interpolation itself is in interpolate.py. Sources: max-format.md 5
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,10 @@ from maxik.scene import interpolate
 
 Ticks = NDArray[np.int64]
 Float32s = NDArray[np.float32]
-Times = tuple[int, ...]
-Rows = tuple[tuple[float, ...], ...]
-"""One tuple of `size` numbers for each key."""
-Tcb = tuple[float, float, float, float, float]
-"""Tension, continuity, bias, ease in, ease out (old name: ease to, ease from)."""
+Times = Sequence[int] | NDArray[np.integer]
+"""One whole number for each key; kept as an array (K,)."""
+Rows = Sequence[Sequence[float]] | NDArray[np.floating]
+"""One row of numbers for each key; kept as a float32 array (K, numbers)."""
 
 
 class Track(Protocol):
@@ -63,24 +63,39 @@ class ConstantTrack:
         return np.array([self.value], dtype=np.float32)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KeyedTrack:
-    """What all keyed tracks share: `times` in ticks, strictly rising, and one row of `values` for each key."""
+    """What all keyed tracks share: `times` in ticks, strictly rising, and one row of `values` for each key.
+
+    Every field may be given as nested tuples or lists; it is kept as a read-only array: times and types int64 and int8,
+    all else float32. Tracks are equal when they are of one class and all bits of their fields agree.
+    """
 
     times: Times
     values: Rows
 
     def __post_init__(self) -> None:
-        """Check that there are keys, rising in time, with values of one size; ValueError says what is wrong."""
-        if not self.times or len(self.times) != len(self.values):
-            message = f"{len(self.times)} key times with {len(self.values)} values"
+        """Check that there are keys, rising in time, and a row for each in every field; ValueError says what is wrong."""
+        for entry in fields(self):
+            object.__setattr__(self, entry.name, _key_array(entry.name, getattr(self, entry.name)))
+        times, values = np.asarray(self.times), np.asarray(self.values)
+        if not len(times) or len(times) != len(values):
+            message = f"{len(times)} key times with {len(values)} values"
             raise ValueError(message)
-        if any(a >= b for a, b in zip(self.times, self.times[1:], strict=False)):
+        if (times[1:] <= times[:-1]).any():
             message = "key times are not strictly rising"
             raise ValueError(message)
-        if len({len(row) for row in self.values}) != 1:
-            message = "key values differ in size"
+        if any(len(getattr(self, entry.name)) != len(times) for entry in fields(self)):
+            message = "a key lacks a part: tangent, length, type or TCB numbers"
             raise ValueError(message)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        pairs = ((getattr(self, entry.name), getattr(other, entry.name)) for entry in fields(self))
+        return all(mine.shape == other.shape and mine.tobytes() == other.tobytes() for mine, other in pairs)
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have none
 
     @property
     def size(self) -> int:
@@ -90,14 +105,14 @@ class KeyedTrack:
     @property
     def key_range(self) -> tuple[int, int] | None:
         """First and last key in ticks; None with one key."""
-        return (self.times[0], self.times[-1]) if len(self.times) > 1 else None
+        return (int(self.times[0]), int(self.times[-1])) if len(self.times) > 1 else None
 
     def at(self, ticks: Ticks) -> Float32s:
         """Return the values at `ticks`, (F, size) float32; (1, size) with one key."""
         if len(self.times) == 1:
             return np.array(self.values, dtype=np.float32)
         values = np.array(self.values, dtype=np.float64)
-        place = interpolate.locate(np.array(self.times, dtype=np.int64), ticks)
+        place = interpolate.locate(np.asarray(self.times, dtype=np.int64), ticks)
         return self._between(values, place).astype(np.float32)
 
     def _between(self, values: interpolate.Float64s, place: interpolate.Place) -> interpolate.Float64s:
@@ -105,7 +120,25 @@ class KeyedTrack:
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
+def _key_array(name: str, given: Times | Rows) -> NDArray[Any]:
+    """Return a field of a keyed track as the array that it is kept as."""
+    if name == "times":
+        kept = np.array(given, np.int64)
+    elif name.endswith("_types"):
+        kept = np.array(given, np.int8)
+    else:
+        try:
+            kept = np.array(given, np.float32)
+        except ValueError as error:
+            message = "key values differ in size"
+            raise ValueError(message) from error
+        if kept.ndim == 1:
+            kept = kept[:, None]
+    kept.flags.writeable = False
+    return kept
+
+
+@dataclass(frozen=True, eq=False)
 class LinearTrack(KeyedTrack):
     """Straight lines from key to key (max-format.md 5.3, linear keys)."""
 
@@ -113,7 +146,7 @@ class LinearTrack(KeyedTrack):
         return interpolate.linear(values, place)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StepTrack(KeyedTrack):
     """Each key's value until the next key: booleans, on/off."""
 
@@ -121,7 +154,7 @@ class StepTrack(KeyedTrack):
         return interpolate.hold(values, place)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BezierTrack(KeyedTrack):
     """Bezier keys: a curve in (time, value) with handles (max-format.md 5.3, verified against cached values).
 
@@ -133,17 +166,14 @@ class BezierTrack(KeyedTrack):
     out_tangents: Rows
     in_lengths: Rows
     out_lengths: Rows
-    in_types: tuple[int, ...]
-    out_types: tuple[int, ...]
+    in_types: Times
+    out_types: Times
 
     def __post_init__(self) -> None:
-        """Check that every key has its tangents, lengths and types."""
+        """Check that tangents and lengths have the values' size, besides what every keyed track checks."""
         super().__post_init__()
         rows = (self.in_tangents, self.out_tangents, self.in_lengths, self.out_lengths)
-        if any(len(part) != len(self.times) for part in (*rows, self.in_types, self.out_types)):
-            message = "a Bezier key lacks a tangent, a length or a type"
-            raise ValueError(message)
-        if any(len(row) != self.size for part in rows for row in part):
+        if any(len(part[0]) != self.size for part in rows):
             message = "a Bezier key's tangent or length differs in size from its value"
             raise ValueError(message)
 
@@ -154,17 +184,20 @@ class BezierTrack(KeyedTrack):
         return interpolate.bezier(values, place, handles, *types)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TcbTrack(KeyedTrack):
-    """Tension, continuity, bias keys with ease (core-contracts.md 9; not verified on real keys: none were found)."""
+    """Tension, continuity, bias keys with ease (core-contracts.md 9; not verified on real keys: none were found).
 
-    tcb: tuple[Tcb, ...]
+    `tcb`: tension, continuity, bias, ease in, ease out (old name: ease to, ease from) for each key.
+    """
+
+    tcb: Rows
 
     def _between(self, values: interpolate.Float64s, place: interpolate.Place) -> interpolate.Float64s:
         return interpolate.tcb(values, place, np.array(self.times, np.float64), np.array(self.tcb, np.float64))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SlerpTrack(KeyedTrack):
     """Quaternions (x, y, z, w) turned the shorter way from key to key at constant speed: linear rotation keys."""
 
@@ -172,14 +205,14 @@ class SlerpTrack(KeyedTrack):
         return interpolate.slerp(values, place, place.fraction)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TcbRotationTrack(KeyedTrack):
     """TCB rotation keys as quaternions (x, y, z, w): Kochanek-Bartels tangents of the turns from key to key, with ease.
 
     Every turn is taken the shorter way. Not verified on real keys (none were found): readers name such tracks as assumed.
     """
 
-    tcb: tuple[Tcb, ...]
+    tcb: Rows
 
     def _between(self, values: interpolate.Float64s, place: interpolate.Place) -> interpolate.Float64s:
         return interpolate.tcb_rotation(values, place, np.array(self.times, np.float64), np.array(self.tcb, np.float64))

@@ -264,11 +264,10 @@ class Controllers:
             return ConstantTrack(value[:3]), ConstantTrack(value[3:])
         if keys.assumed:
             self.note("assumed", keys.assumed, self.objects.class_of(index).name, "scale")
-        axes = keys.axes or (NO_TURN,)
-        if len(set(axes)) == 1:
-            return keys.track, ConstantTrack(axes[0])
+        if keys.axes is None or (keys.axes == keys.axes[0]).all():
+            return keys.track, ConstantTrack(NO_TURN if keys.axes is None else tuple(keys.axes[0].astype(float).tolist()))
         self.note("assumed", "the scale axis turns the shorter way between keys", self.objects.class_of(index).name, "scale")
-        return keys.track, SlerpTrack(keys.track.times, axes)
+        return keys.track, SlerpTrack(keys.track.times, keys.axes)
 
     def _scale_list(self, index: int, depth: int) -> Scale:
         """Return a scale list: the one entry that scales; of several, with a notice, the first (the rule is unknown)."""

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from maxik.formats.max import classes as c
 from maxik.formats.max.chunks import Chunk, children
 from maxik.formats.max.objects import Objects
 from maxik.numerics.float32 import f32
-from maxik.scene.tracks import BezierTrack, KeyedTrack, LinearTrack, Rows, SlerpTrack, Tcb, TcbRotationTrack, TcbTrack
+from maxik.scene.tracks import BezierTrack, KeyedTrack, LinearTrack, SlerpTrack, StepTrack, TcbRotationTrack, TcbTrack
 
 _WRAPPER = 0x7127
 INTERVAL = 0x2500
@@ -44,6 +45,8 @@ _TABLES = {
     0x2522: _Layout(92, "tcb rotation", 4),
     0x2523: _Layout(112, "tcb", 3, 4),
 }
+_BOOLEAN_TABLES = {0x3005: _Layout(12, "step", 1)}
+"""Boolean controllers keep their keys here: time, flags, value (seen with one key; other classes keep a u32 there)."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class Keys:
     """A controller's keys: its track, the scale axis of its keys (K, 4) where it has one, and whether a rule is unproved."""
 
     track: KeyedTrack
-    axes: Rows | None
+    axes: NDArray[np.float32] | None
     assumed: str = ""
 
 
@@ -81,7 +84,8 @@ def read_keys(objects: Objects, index: int) -> Keys | None:
     Raises FileFormatError when a table is no whole number of records, ValueError when its keys are not in order.
     """
     parts = key_frame_parts(objects, index)
-    for ident, layout in _TABLES.items():
+    tables = _BOOLEAN_TABLES if objects.class_of(index).id == c.BOOLEAN else _TABLES
+    for ident, layout in tables.items():
         chunk = parts.get(ident)
         if chunk is None or chunk.end == chunk.start:
             continue
@@ -101,44 +105,42 @@ def has_other_keys(objects: Objects, index: int) -> bool:
 
 def _keys(records: NDArray[np.float32], layout: _Layout) -> Keys:
     words = np.ascontiguousarray(records).view("<i4")
-    times, flags = tuple(words[:, 0].tolist()), words[:, 1]
+    times, flags = words[:, 0], words[:, 1]
     value_end = 2 + layout.components
     axis_end = value_end + layout.axis
-    values = _rows(records, 2, value_end)
-    axes = _rows(records, value_end, axis_end) if layout.axis else None
+    values = records[:, 2:value_end]
+    axes = records[:, value_end:axis_end] if layout.axis else None
     if layout.kind == "linear":
         return Keys(LinearTrack(times, values), axes)
     if layout.kind == "slerp":
         return Keys(SlerpTrack(times, values), None)
+    if layout.kind == "step":
+        assumed = "" if len(times) == 1 else "boolean keys: the layout is read from one file with one key"
+        return Keys(StepTrack(times, values), None, assumed)
     if layout.kind == "bezier":
-        return Keys(_bezier(records, times, values, flags, axis_end, layout), axes)
-    tcb: tuple[Tcb, ...] = _rows(records, axis_end, axis_end + 5)  # type: ignore[assignment]
+        return Keys(_bezier(records, layout, flags), axes)
+    tcb = records[:, axis_end : axis_end + 5]
     assumed = "TCB keys: the interpolation is not verified against 3ds Max"
     if layout.kind == "tcb rotation":
         return Keys(TcbRotationTrack(times, values, tcb), None, f"{assumed}; every turn is taken the shorter way")
     return Keys(TcbTrack(times, values, tcb), axes, assumed)
 
 
-def _bezier(  # noqa: PLR0913, PLR0917 - the parts of a record
-    records: NDArray[np.float32], times: tuple[int, ...], values: Rows, flags: NDArray[np.int32], at: int, layout: _Layout
-) -> BezierTrack:
+def _bezier(records: NDArray[np.float32], layout: _Layout, flags: NDArray[np.int32]) -> BezierTrack:
+    """Return Bezier keys: time, flags, value (a scale's axis), in-tangent, out-tangent, in-length, out-length."""
     n = layout.components
-    if layout.axis:  # scale keys: where the lengths lie is not known; the default is a third
-        third = tuple((f32(1.0 / 3.0),) * n for _ in times)
-        in_lengths, out_lengths = third, third
+    at = 2 + n + layout.axis
+    if layout.axis:  # where the lengths of scale keys lie is not known; the default is a third
+        in_lengths = out_lengths = np.full((len(records), n), f32(1.0 / 3.0), np.float32)
     else:
-        in_lengths, out_lengths = _rows(records, at + 2 * n, at + 3 * n), _rows(records, at + 3 * n, at + 4 * n)
+        in_lengths, out_lengths = records[:, at + 2 * n : at + 3 * n], records[:, at + 3 * n : at + 4 * n]
     return BezierTrack(
-        times=times,
-        values=values,
-        in_tangents=_rows(records, at, at + n),
-        out_tangents=_rows(records, at + n, at + 2 * n),
+        times=records.view("<i4")[:, 0],
+        values=records[:, 2 : 2 + n],
+        in_tangents=records[:, at : at + n],
+        out_tangents=records[:, at + n : at + 2 * n],
         in_lengths=in_lengths,
         out_lengths=out_lengths,
-        in_types=tuple((flags >> 7 & 7).tolist()),
-        out_types=tuple((flags >> 10 & 7).tolist()),
+        in_types=flags >> 7 & 7,
+        out_types=flags >> 10 & 7,
     )
-
-
-def _rows(records: NDArray[np.float32], start: int, end: int) -> Rows:
-    return tuple(map(tuple, records[:, start:end].astype(float).tolist()))

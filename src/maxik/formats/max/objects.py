@@ -6,11 +6,13 @@ Objects are found once; their chunks are looked at only when asked for, so that 
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from functools import cached_property
+from pathlib import Path
 
 from maxik.formats.max.chunks import Chunk, children, text
 from maxik.formats.max.classes import DERIVED_OBJECTS, ClassEntry, ClassId
-from maxik.formats.max.container import Stream
+from maxik.formats.max.container import Stream, read_streams
 
 _REFERENCE_LIST, _REFERENCE_MAP = 0x2034, 0x2035
 _UNKNOWN = ClassEntry(ClassId(0, 0, 0), "unknown class")
@@ -101,3 +103,16 @@ class Objects:
 
     def _integers(self, chunk: Chunk) -> tuple[int, ...]:
         return struct.unpack_from(f"<{(chunk.end - chunk.start) // 4}i", self.stream.data, chunk.start)
+
+
+_STREAMS = ("Scene", "ClassDirectory3", "ClassDirectory", "DllDirectory", "Config", "SaveConfigData")
+
+
+def open_objects(path: str | Path) -> tuple[Objects, Mapping[str, Stream]]:
+    """Return a .max file's objects and its streams; FileFormatError for a file that is damaged or no .max file."""
+    streams = read_streams(path, _STREAMS)
+    if "Scene" not in streams:
+        message = "has no Scene stream, so it is no .max file, or it is cut off"
+        raise Stream(str(path), "", b"").error(message)
+    table = streams.get("ClassDirectory3") or streams.get("ClassDirectory")
+    return Objects(streams["Scene"], read_classes(table) if table else ()), streams

@@ -11,10 +11,10 @@ from pathlib import Path
 from maxik.errors import SceneError
 from maxik.formats.max import classes as c
 from maxik.formats.max.chunks import children, text
-from maxik.formats.max.container import Stream, read_streams
+from maxik.formats.max.container import Stream
 from maxik.formats.max.controllers import MOST_DEPTH, ZERO, Controllers
 from maxik.formats.max.ik import read_chain, read_joint
-from maxik.formats.max.objects import Objects, read_classes
+from maxik.formats.max.objects import Objects, open_objects
 from maxik.formats.max.shapes import read_shape
 from maxik.formats.max.transforms import read_placement
 from maxik.formats.max.version import describe
@@ -22,7 +22,6 @@ from maxik.scene.scene import TICKS_PER_SECOND, Chain, Node, Notice, Scene, Unit
 from maxik.scene.tracks import ConstantTrack
 from maxik.scene.transform import paths_of
 
-_STREAMS = ("Scene", "ClassDirectory3", "ClassDirectory", "DllDirectory", "Config", "SaveConfigData")
 _PARENT, _NAME = 0x0960, 0x0962
 _UNITS = 0x8520
 _METRES = {
@@ -39,12 +38,7 @@ def read_max(path: str | Path) -> Scene:
     Raises FileFormatError, with file, stream and offset, for a file that is damaged or no .max file, SceneError for
     nodes that are each other's parents.
     """
-    streams = read_streams(path, _STREAMS)
-    if "Scene" not in streams:
-        message = "has no Scene stream, so it is no .max file, or it is cut off"
-        raise Stream(str(path), "", b"").error(message)
-    table = streams.get("ClassDirectory3") or streams.get("ClassDirectory")
-    objects = Objects(streams["Scene"], read_classes(table) if table else ())
+    objects, streams = open_objects(path)
     rate, first, last = _time(streams.get("Config"))
     places = {index: place for place, index in enumerate(objects.by_class.get(c.NODE, []))}
     controllers = Controllers(objects, places, ticks_per_frame=TICKS_PER_SECOND / rate)
