@@ -24,15 +24,17 @@ from maxik.formats.load import load_scene
 from maxik.formats.whole_file import write_whole
 from maxik.problems import Engine
 from maxik.profile import PROFILES, CoreProfile
+from maxik.scene.dependencies import resting_on
 from maxik.scene.evaluate import evaluate
-from maxik.scene.ik import TOO_FAR, TOO_NEAR
+from maxik.scene.ik import TOO_FAR, TOO_NEAR, chain_joints
 from maxik.scene.motion import BakedScene, ChainMotion
-from maxik.scene.scene import TICKS_PER_SECOND, Scene
+from maxik.scene.scene import TICKS_PER_SECOND, Scene, named_tracks
 from maxik.scene.tracks import Ticks
-from maxik.scene.transform import tracks_of
 
 CERTIFICATE_FORMAT = "maxik-certificate/1"
 MOST_FRAMES = 1_000_000
+MOST_NODE_FRAMES = 20_000_000
+"""Frames times nodes of one bake: some 3 GB when everything moves."""
 SCALE_NOISE = 1e-5
 """Relative difference of a scale's components up to which it counts as uniform: real files carry rounding noise."""
 
@@ -97,6 +99,9 @@ def sample_ticks(scene: Scene, options: BakeOptions) -> tuple[Ticks, float]:
     if count > MOST_FRAMES or max(abs(first), abs(last)) * ticks_per_frame > 2**31:
         message = f"the range {first:g}:{last:g} is too long: at most {MOST_FRAMES} frames in 2^31 ticks"
         raise UsageError(message, file=scene.file)
+    if count * len(scene.nodes) > MOST_NODE_FRAMES:
+        message = f"{count} frames of {len(scene.nodes)} nodes are more than maxik bakes at once ({MOST_NODE_FRAMES} in all)"
+        raise UsageError(message, file=scene.file, hint="bake it in parts, with --range")
     frames = first + np.arange(count, dtype=np.float64)
     return np.rint(frames * ticks_per_frame).astype(np.int64), rate
 
@@ -143,6 +148,7 @@ def certify(baked: BakedScene, engine: Engine, notices: Sequence[str] = ()) -> d
             }
             for notice in scene.notices
         ],
+        "resting_on_held": [scene.nodes[index].name for index in _resting_on_held(baked)],
         "evaluated_outside_keys": evaluated_outside,
         "raw_output_sha256": raw_output_sha256(baked),
     }
@@ -226,13 +232,22 @@ def _has_non_uniform_scale(baked: BakedScene, motion: ChainMotion) -> bool:
     return any(bool((np.ptp(scale, axis=1) > SCALE_NOISE * np.abs(scale).max(axis=1)).any()) for scale in scales)
 
 
+def _resting_on_held(baked: BakedScene) -> list[int]:
+    """Return the nodes whose world TM depends on a node that is held, or on a joint of a chain that is not solved."""
+    scene = baked.scene
+    held = {notice.node for notice in scene.notices if notice.kind == "unsupported" and notice.node is not None}
+    held |= {joint for entry in baked.unsolved for joint in chain_joints(scene, scene.chains[entry.chain])[:-1]}
+    return resting_on(scene, held)
+
+
 def _outside_keys(baked: BakedScene) -> list[dict[str, Any]]:
     """Name the tracks that were evaluated outside their keys: how 3ds Max goes on there is stored nowhere known."""
     first, last = int(baked.ticks[0]), int(baked.ticks[-1])
     entries = []
-    for node in baked.scene.nodes:
-        for where, track in tracks_of(node.transform):
-            keys = track.key_range
-            if keys is not None and (first < keys[0] or last > keys[1]):
-                entries.append({"node": node.name, "where": where, "keys": list(keys), "held": "at the end value"})
+    for owner, where, track in named_tracks(baked.scene):
+        keys = track.key_range
+        if keys is not None and (first < keys[0] or last > keys[1]):
+            entries.append(
+                {"node": baked.scene.nodes[owner].name, "where": where, "keys": list(keys), "held": "at the end value"}
+            )
     return entries

@@ -63,6 +63,11 @@ def _parser() -> argparse.ArgumentParser:
 
     inspect = _command(commands, "inspect", _inspect, "show nodes, controllers, IK chains, and what cannot be evaluated")
     inspect.add_argument("scene", metavar="SCENE", help="a .max file or a scene JSON file")
+    inspect.add_argument("--json", action="store_true", help="print JSON, format maxik-inspect/1, instead of text")
+
+    convert = _command(commands, "convert", _convert, "write a scene as scene JSON")
+    convert.add_argument("scene", metavar="SCENE", help="a .max file or a scene JSON file")
+    convert.add_argument("-o", "--output", required=True, metavar="OUT.scene.json", help="output file")
 
     verify = _command(commands, "verify", _verify, "compare an engine with vector files, bit for bit")
     verify.add_argument("vectors", nargs="+", metavar="VECTORS", help="vector files (.jsonl)")
@@ -165,6 +170,11 @@ def _bake_summary(certificate: dict, written: Sequence[str]) -> list[str]:  # ty
     held = len(certificate["not_evaluated"])
     if held:
         lines.append(f"not evaluated, or on an assumption: {held} (named in the certificate and by maxik inspect)")
+    security = [entry["what"] for entry in certificate["not_evaluated"] if entry["kind"] == "security"]
+    lines += [f"WARNING: {what}" for what in security]
+    resting = len(certificate["resting_on_held"])
+    if resting:
+        lines.append(f"resting on a node that is held: {resting} nodes (named in the certificate)")
     outside = len(certificate["evaluated_outside_keys"])
     if outside:
         lines.append(f"evaluated outside their keys, end value held: {outside} tracks (named in the certificate)")
@@ -215,11 +225,31 @@ def _frame_range(text: str | None) -> tuple[float, float] | None:
 
 
 def _inspect(arguments: argparse.Namespace) -> int:
-    from maxik.formats.load import load_scene
-    from maxik.inspect import inspect_scene
+    import json
 
-    for line in inspect_scene(load_scene(arguments.scene)):
+    from maxik.formats.load import load_scene
+    from maxik.inspect import inspect_scene, render
+
+    inspection = inspect_scene(load_scene(arguments.scene))
+    if arguments.json:
+        print(json.dumps(inspection, indent=1, ensure_ascii=False))
+        return 0
+    for line in render(inspection):
         print(line)
+    return 0
+
+
+def _convert(arguments: argparse.Namespace) -> int:
+    from maxik.formats.load import load_scene
+    from maxik.formats.scene_json import write_scene_json
+
+    if not arguments.output.endswith(".json"):
+        message = "maxik converts to scene JSON; the name of the output ends in .json"
+        raise UsageError(message, file=arguments.output)
+    scene = load_scene(arguments.scene)
+    write_scene_json(scene, arguments.output)
+    print(f"{scene.file}: {len(scene.nodes)} nodes, {len(scene.chains)} IK chains, {len(scene.notices)} notices")
+    print(f"written: {arguments.output}")
     return 0
 
 

@@ -9,21 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
-from maxik.errors import SceneError
 from maxik.problems import Engine, Float32s
 from maxik.scene import ik, spline_ik
+from maxik.scene.dependencies import CHAIN, order
 from maxik.scene.motion import BakedScene, ChainMotion, UnsolvedChain, first_frames
 from maxik.scene.placing import Placing, SolvedAngles, same_rows, scale_matrix, with_translation
 from maxik.scene.scene import Chain, Scene, SplineGoal
 from maxik.scene.tracks import Ticks
-from maxik.scene.transform import Position, nodes_of
-
-_Step = tuple[str, int]
-_NODE, _CHAIN = "node", "chain"
 
 
 def evaluate(
@@ -36,12 +31,12 @@ def evaluate(
     """
     joints = [ik.chain_joints(scene, chain) for chain in scene.chains]
     solved, unsolved = _sort_chains(scene, joints)
-    steps = _order(scene, solved, joints)
+    steps = order(scene, solved, joints)
     all_ticks = _with_link_ticks(scene, ticks)
     placing = Placing(scene, all_ticks, engine)
     state = _State(scene, all_ticks, engine, placing)
     for done, (kind, index) in enumerate(steps):
-        if kind == _CHAIN:
+        if kind == CHAIN:
             state.solve(index, joints[index])
         else:
             placing.place(index)
@@ -71,55 +66,6 @@ def _sort_chains(scene: Scene, joints: list[tuple[int, ...]]) -> tuple[list[int]
         solved.append(index)
         driven.update(dict.fromkeys(joints[index][:-1], chain.name))
     return solved, unsolved
-
-
-def _order(scene: Scene, solved: list[int], joints: list[tuple[int, ...]]) -> list[_Step]:
-    """Return nodes and chains so that everything stands after what it depends on."""
-    graph: dict[_Step, set[_Step]] = {}
-    for index in range(len(scene.nodes)):
-        graph[_NODE, index] = {(_NODE, needed) for needed in _needed_by_node(scene, index)}
-    for index in solved:
-        chain = scene.chains[index]
-        start = scene.nodes[chain.start]
-        nodes = [start.parent, *_nodes_behind(scene, start.transform.position)]
-        if chain.spline is None:
-            nodes += [chain.goal, chain.vh_target]
-        else:
-            nodes += [*_curve_nodes(scene, chain.spline.shape), chain.spline.up_node]
-        graph[_CHAIN, index] = {(_NODE, needed) for needed in nodes if needed is not None}
-        for joint in joints[index][:-1]:
-            graph[_NODE, joint].add((_CHAIN, index))
-    try:
-        return list(TopologicalSorter(graph).static_order())
-    except CycleError as error:
-        names = [
-            f"chain {scene.chains[index].name!r}" if kind == _CHAIN else f"node {scene.nodes[index].name!r}"
-            for kind, index in error.args[1]
-        ]
-        message = f"cyclic dependency, each needs the next: {' -> '.join(reversed(names))}"
-        raise SceneError(message, file=scene.file) from error
-
-
-def _needed_by_node(scene: Scene, index: int) -> set[int]:
-    """Return the nodes that have to be placed before this one."""
-    node = scene.nodes[index]
-    needed = {*_nodes_behind(scene, node.transform.position), *nodes_of(node.transform.rotation)}
-    if node.parent is not None:
-        needed.add(node.parent)
-    if node.links is not None:
-        needed.update(target for target in node.links.targets if target is not None)
-    return needed
-
-
-def _nodes_behind(scene: Scene, position: Position) -> list[int]:
-    """Return the nodes that a position depends on; with a path come the helpers that carry its knots."""
-    return [needed for node in nodes_of(position) for needed in _curve_nodes(scene, node)]
-
-
-def _curve_nodes(scene: Scene, index: int) -> list[int]:
-    """Return a node and, where it bears a shape, the helpers that carry its knots."""
-    shape = scene.nodes[index].shape
-    return [index, *(shape.helpers if shape else ())]
 
 
 def _with_link_ticks(scene: Scene, ticks: Ticks) -> Ticks:

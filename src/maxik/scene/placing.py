@@ -31,6 +31,7 @@ from maxik.scene.transform import (
     Rotation,
     RotationList,
     Transform,
+    is_constraint,
 )
 from maxik.scene.turns import Float64s
 
@@ -98,11 +99,7 @@ class Placing:
 
     def _local_position(self, index: int, source: Position) -> Float32s:
         if isinstance(source, PositionList):
-            points = [self._local_position(index, entry).astype(np.float64) for entry in source.entries]
-            weights = self._weights(source.weights, average=source.average)
-            rows = max(len(weights), *map(len, points))
-            stacked = np.stack([np.broadcast_to(point, (rows, 3)) for point in points], axis=1)
-            return np.asarray(np.einsum("fn,fni->fi", np.broadcast_to(weights, (rows, len(points))), stacked), np.float32)
+            return self._listed_position(index, source)
         if isinstance(source, PathPosition):
             return self._below_parent(index, self._on_paths(source))
         if isinstance(source, PositionConstraint):
@@ -110,16 +107,25 @@ class Placing:
             return self._below_parent(index, (self._mean_point(points, source.weights) + source.offset).astype(np.float32))
         return source.at(self.ticks)
 
+    def _listed_position(self, index: int, source: PositionList) -> Float32s:
+        points = [self._local_position(index, entry).astype(np.float64) for entry in source.entries]
+        if source.average:
+            return self._mean_point(points, source.weights).astype(np.float32)
+        weights = self._weights(source.weights)
+        position = np.zeros((1, 3))
+        for entry, point, weight in zip(source.entries, points, weights.T[:, :, None], strict=True):
+            position = position + (point - position if is_constraint(entry) else point) * weight
+        return position.astype(np.float32)
+
     def _mean_point(self, points: Sequence[Float64s], tracks: Sequence[Track]) -> Float64s:
         weights = self._weights(tracks)
         rows = max(len(weights), *map(len, points))
         stacked = np.stack([np.broadcast_to(point, (rows, 3)) for point in points], axis=1)
         return constraints.mean_point(stacked, np.broadcast_to(weights, (rows, len(points))))
 
-    def _weights(self, tracks: Sequence[Track], *, average: bool = False) -> Float64s:
+    def _weights(self, tracks: Sequence[Track]) -> Float64s:
         """Return the weights side by side, (F, n)."""
-        weights = np.concatenate(same_rows(*(track.at(self.ticks) for track in tracks)), axis=1).astype(np.float64)
-        return constraints.shares(weights) if average else weights
+        return np.concatenate(same_rows(*(track.at(self.ticks) for track in tracks)), axis=1).astype(np.float64)
 
     def _below_parent(self, index: int, point: Float32s) -> Float32s:
         """Return world points in the space of the node's parent."""
@@ -221,17 +227,21 @@ class Placing:
         return product
 
     def _listed(self, index: int, source: RotationList, position: Float32s) -> Float32s:
-        weights = self._weights(source.weights, average=source.average)
-        product: Float32s | None = None
-        for place, entry in enumerate(source.entries):
-            turn = self._rotation(index, entry, position)
-            weight = weights[:, place]
-            if (weight != 1.0).any():
-                rows = max(len(turn), len(weight))
-                whole = np.broadcast_to(turn[:, :3].astype(np.float64), (rows, 3, 3))
-                turn = _as_tm(constraints.weighted_turn(whole, np.broadcast_to(weight, (rows,))))
-            product = turn if product is None else self.engine.multiply(*same_rows(turn, product))
-        return _as_tm(np.eye(3)[None]) if product is None else product
+        turns = [self._rotation(index, entry, position) for entry in source.entries]
+        weights = self._weights(source.weights)
+        if source.average:
+            return _as_tm(self._mean_rotation([turn[:, :3].astype(np.float64) for turn in turns], weights))
+        product = _as_tm(np.eye(3)[None])
+        for place, (entry, turn) in enumerate(zip(source.entries, turns, strict=True)):
+            if is_constraint(entry):
+                turn = self.engine.multiply(*same_rows(turn, self.engine.invert(product)))  # noqa: PLW2901 - what is left to turn
+            product = self.engine.multiply(*same_rows(_weighted(turn, weights[:, place]), product))
+        return product
+
+    def _mean_rotation(self, rotations: Sequence[Float64s], weights: Float64s) -> Float64s:
+        rows = max(len(weights), *map(len, rotations))
+        stacked = np.stack([np.broadcast_to(rotation, (rows, 3, 3)) for rotation in rotations], axis=1)
+        return constraints.mean_rotation(stacked, np.broadcast_to(weights, (rows, len(rotations))))
 
     def _looking(self, index: int, source: LookAt, local: Float32s) -> Float32s:
         parent = self.scene.nodes[index].parent
@@ -244,16 +254,11 @@ class Placing:
 
     def _oriented(self, index: int, source: OrientationConstraint) -> Float32s:
         motions = [self.motions[target] for target in source.targets]
-        rows64 = [
+        rotations = [
             constraints.unit_rows((motion.rotation if source.local else motion.world_tm[:, :3]).astype(np.float64))
             for motion in motions
         ]
-        weights = self._weights(source.weights)
-        rows = max(len(weights), *map(len, rows64))
-        stacked = np.stack([np.broadcast_to(rotation, (rows, 3, 3)) for rotation in rows64], axis=1)
-        mean = stacked[:, 0]
-        if len(rows64) > 1:
-            mean = constraints.mean_rotation(stacked, np.broadcast_to(weights, (rows, len(rows64))))
+        mean = rotations[0] if len(rotations) == 1 else self._mean_rotation(rotations, self._weights(source.weights))
         return _as_tm(mean) if source.local else self._turned_below_parent(index, mean)
 
     def _turned_below_parent(self, index: int, rotation: Float64s) -> Float32s:
@@ -318,6 +323,15 @@ def same_rows(*arrays: Float32s) -> list[Float32s]:
     """Return the arrays with the same number of rows, C-contiguous; one row stands for all frames."""
     rows = max(len(array) for array in arrays)
     return [np.ascontiguousarray(np.broadcast_to(array, (rows, *array.shape[1:]))) for array in arrays]
+
+
+def _weighted(turn: Float32s, weight: Float64s) -> Float32s:
+    """Return turns (F, 4, 3) with their angles times the weight (F,)."""
+    if (weight == 1.0).all():
+        return turn
+    rows = max(len(turn), len(weight))
+    whole = np.broadcast_to(turn[:, :3].astype(np.float64), (rows, 3, 3))
+    return _as_tm(constraints.weighted_turn(whole, np.broadcast_to(weight, (rows,))))
 
 
 def _as_tm(rotation: Float64s) -> Float32s:

@@ -8,11 +8,11 @@ Sources: max-format.md 4, 5, 7; core-contracts.md 6, 9.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from maxik.scene.tracks import Track
-from maxik.scene.transform import Links, Transform
+from maxik.scene.transform import Links, Transform, tracks_of
 
 TICKS_PER_SECOND = 4800
 
@@ -112,7 +112,8 @@ class Notice:
     """Something of the file that maxik does not evaluate (or evaluates on a guess), by node and class.
 
     `kind`: "unsupported" (held at the cached value), "ignored" (has no effect on node TMs here), "assumed" (evaluated
-    by an unverified rule). `node` is an index into Scene.nodes or None; `where` names the part ("rotation", "scale x").
+    by an unverified rule), "security" (a marker of a known script infection). `node` is an index into Scene.nodes or
+    None; `where` names the part ("rotation", "scale x").
     """
 
     kind: str
@@ -143,3 +144,18 @@ class Scene:
     units: Units = field(default_factory=Units)
     notices: tuple[Notice, ...] = ()
     source: Mapping[str, str] = field(default_factory=dict)
+
+
+def named_tracks(scene: Scene) -> Iterator[tuple[int, str, Track]]:
+    """Yield every track of a scene: the node that owns it (for a chain its goal), the track's name, the track."""
+    for index, node in enumerate(scene.nodes):
+        yield from ((index, name, track) for name, track in tracks_of(node.transform))
+        if node.joint is not None:
+            yield index, "preferred angles", node.joint.preferred
+    for chain in scene.chains:
+        yield chain.goal, "enabled", chain.enabled
+        if chain.spline is None:
+            yield chain.goal, "swivel angle", chain.swivel
+        else:
+            yield chain.goal, "start twist", chain.spline.start_twist
+            yield chain.goal, "end twist", chain.spline.end_twist

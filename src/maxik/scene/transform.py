@@ -74,7 +74,9 @@ class OrientationConstraint:
 class RotationList:
     """Rotations one in another: R = R(last) * ... * R(first), each turn's angle times its weight.
 
-    `average` divides the weights by their sum. Weights other than 1 are assumed.
+    A constraint does not turn further, it takes the place of what stands before it (blended by its weight), as a
+    constraint added from 3ds Max's menu does: real lists hold both with weight 1. `average`: the weighted mean of all.
+    All of it but a list with one working entry is assumed.
     """
 
     entries: tuple[Rotation, ...]
@@ -108,7 +110,10 @@ class PositionConstraint:
 
 @dataclass(frozen=True)
 class PositionList:
-    """Positions added, each times its weight; `average` divides the weights by their sum. Weights other than 1 are assumed."""
+    """Positions added, each times its weight; a constraint takes the place of what stands before it, blended by its weight.
+
+    `average`: the weighted mean of all. See RotationList; assumed but for sums with weights 1.
+    """
 
     entries: tuple[Position, ...]
     weights: tuple[Track, ...]
@@ -143,6 +148,11 @@ class Links:
 
     times: tuple[int, ...]
     targets: tuple[int | None, ...]
+
+
+def is_constraint(source: Position | Rotation) -> bool:
+    """Tell whether a position or rotation is set by other nodes."""
+    return isinstance(source, (LookAt, OrientationConstraint, PathPosition, PositionConstraint))
 
 
 def nodes_of(source: Position | Rotation | None) -> tuple[int, ...]:

@@ -53,6 +53,8 @@ LINEAR_SCALE = ClassId(SCALE, 0x2004, 0)
 BEZIER_SCALE = ClassId(SCALE, 0x2010, 0)
 TCB_SCALE = ClassId(SCALE, 0x442315, 0)
 SCALE_XYZ = ClassId(SCALE, 0x118F7C01, 0xFEEE238B)
+SCALE_SCRIPT = (0x7C8F3A2A, 0x1E954D91)
+"""A and B of the controller that the ALC script virus uses."""
 SCALE_LIST = ClassId(SCALE, 0x4B4B1004, 0)
 
 PRS = ClassId(TRANSFORM, 0x2005, 0)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from maxik.formats.max import classes as c
-from maxik.formats.max.keys import cached_value, has_other_keys, read_keys
+from maxik.formats.max.keys import Keys, cached_value, has_other_keys, read_keys
 from maxik.formats.max.objects import Objects
 from maxik.formats.max.params import Params
 from maxik.scene.scene import Notice
@@ -44,6 +44,11 @@ class Entries:
     weights: tuple[Track, ...]
     average: bool
 
+    @property
+    def weighted(self) -> tuple[tuple[int, Track], ...]:
+        """Entry and weight side by side."""
+        return tuple(zip(self.controllers, self.weights, strict=True))
+
 
 @dataclass
 class Controllers:
@@ -59,6 +64,23 @@ class Controllers:
     notices: list[Notice] = field(default_factory=list)
     node: int | None = None
     _steps: int = 0
+    _params: dict[int, Params] = field(default_factory=dict)
+    _keys: dict[int, Keys | str | None] = field(default_factory=dict)
+
+    def params(self, block: int) -> Params:
+        """Return the parameters of a ParamBlock2, parsed once."""
+        if block not in self._params:
+            self._params[block] = Params(self.objects, block)
+        return self._params[block]
+
+    def keys(self, index: int) -> Keys | str | None:
+        """Return a controller's keys, parsed once; None when it has none, text when they are damaged."""
+        if index not in self._keys:
+            try:
+                self._keys[index] = read_keys(self.objects, index)
+            except ValueError as error:
+                self._keys[index] = f"damaged keys ({error})"
+        return self._keys[index]
 
     def number(self, index: int | None, where: str, default: float = 0.0) -> Track:
         """Return a float controller as a track of size 1."""
@@ -88,15 +110,17 @@ class Controllers:
         whole = self.held(index, "scale", (*ONES, *NO_TURN)).value
         return ConstantTrack(whole[:3]), ConstantTrack(whole[3:])
 
-    def parameter(self, block: int | None, params: Params, ident: int, where: str) -> Track:
+    def parameter(self, params: Params, ident: int, where: str) -> Track:
         """Return a ParamBlock2's float parameter, constant or animated, as a track of size 1."""
-        if block is None or params.is_constant(ident) or ident not in params:
+        if params.is_constant(ident) or ident not in params:
             return ConstantTrack((params.number(ident),))
         return self.number(params.target(ident), where)
 
     def weights(self, params: Params, ident: int, count: int, where: str) -> tuple[Track, ...]:
         """Return the weights of `count` entries, each a track of size 1; 1 where the table has none."""
         found: list[Track] = []
+        if not self.step(where, 0, cost=count):
+            return ()
         for place, (value, target) in enumerate(params.elements(ident)[:count], 1):
             if target is not None:
                 found.append(self.number(target, f"{where} weight {place}", 1.0))
@@ -107,11 +131,13 @@ class Controllers:
     def entries(self, index: int, kind: int, where: str) -> Entries:
         """Return the entries of a list controller (max-format.md 5.2), in file order."""
         references = self.objects.references(index)
+        if not self.step(where, 0, cost=len(references)):
+            return Entries((), (), average=False)
         blocks = [target for target in references.values() if self.objects.class_of(target).id == c.PARAM_BLOCK_2]
         slots = [slot for slot, target in sorted(references.items()) if self.objects.class_of(target).id.super == kind]
         if not blocks:
             return Entries(tuple(references[slot] for slot in slots), (ConstantTrack((1.0,)),) * len(slots), average=False)
-        params = Params(self.objects, blocks[-1])
+        params = self.params(blocks[-1])
         weights = self.weights(params, _WEIGHTS, max(slots, default=-1) + 1, where)
         return Entries(
             tuple(references[slot] for slot in slots),
@@ -169,9 +195,9 @@ class Controllers:
         self.note_weights(entries, class_name, where)
         return SumTrack(tuple(parts), entries.weights, entries.average)
 
-    def step(self, where: str, depth: int) -> bool:
-        """Count a controller; False, with a notice, when they go too deep or are too many."""
-        self._steps += 1
+    def step(self, where: str, depth: int, cost: int = 1) -> bool:
+        """Count a controller or what it lists; False, with a notice, when they go too deep or are too many."""
+        self._steps += cost
         enough = self._steps > STEPS_PER_OBJECT * (len(self.objects) + 500)
         if depth <= MOST_DEPTH and not enough:
             return True
@@ -203,10 +229,9 @@ class Controllers:
         """Return a key-frame controller: its keys if it has any, else its value."""
         if has_other_keys(self.objects, index):
             return self.held(index, where, neutral)
-        try:
-            keys = read_keys(self.objects, index)
-        except ValueError as error:
-            return self.held(index, where, neutral, f"damaged keys ({error})")
+        keys = self.keys(index)
+        if isinstance(keys, str):
+            return self.held(index, where, neutral, keys)
         if keys is not None and keys.track.size == len(neutral):
             if keys.assumed:
                 self.note("assumed", keys.assumed, self.objects.class_of(index).name, where)
@@ -252,12 +277,10 @@ class Controllers:
         return ConstantTrack((float(struct.unpack("<I", self.objects.bytes_of(state))[0] != 0),))
 
     def _keyed_scale(self, index: int) -> Scale:
-        keys = None
-        try:
-            keys = read_keys(self.objects, index)
-        except ValueError as error:
-            self.note("unsupported", f"damaged keys ({error}): held", self.objects.class_of(index).name, "scale")
-        if keys is None:
+        keys = self.keys(index)
+        if isinstance(keys, str):
+            self.note("unsupported", f"{keys}: held", self.objects.class_of(index).name, "scale")
+        if keys is None or isinstance(keys, str):
             value = cached_value(self.objects, index)
             if value is None or len(value) != 7:  # noqa: PLR2004 - scale and axis
                 value = self.held(index, "scale", (*ONES, *NO_TURN), "no value stored").value

@@ -26,18 +26,18 @@ def read_joint(controllers: Controllers, control: int) -> Joint | None:
             Notice("unsupported", "the IK parameters are missing", controllers.node, "IKControl", "joint")
         )
         return None
-    params = Params(objects, block)
+    params = controllers.params(block)
     angles = tuple(
-        controllers.parameter(block, params, ident, f"preferred angle {axis}")
-        for ident, axis in zip(_PREFERRED, "xyz", strict=True)
+        controllers.parameter(params, ident, f"preferred angle {axis}") for ident, axis in zip(_PREFERRED, "xyz", strict=True)
     )
     x, y, z = (params.number(ident) for ident in _INITIAL_POSITION)
-    return Joint(
-        preferred=ComponentsTrack(angles),
-        initial_position=(x, y, z),
-        inactive_axes="".join(axis for axis, ident in _ACTIVE.items() if not params.integer(ident, 1)),
-        limited_axes="".join(axis for axis, ident in _LIMITED.items() if params.integer(ident)),
-    )
+    inactive = "".join(axis for axis, ident in _ACTIVE.items() if not params.integer(ident, 1))
+    limited = "".join(axis for axis, ident in _LIMITED.items() if params.integer(ident))
+    if inactive:
+        controllers.note("ignored", f"rotation axes switched off: {inactive}; the solvers turn them all", "IKControl", "joint")
+    if limited:
+        controllers.note("ignored", f"rotation limits on: {limited}; the solvers do not keep to them", "IKControl", "joint")
+    return Joint(ComponentsTrack(angles), (x, y, z), inactive, limited)
 
 
 def read_chain(controllers: Controllers, control: int, *, goal: int, name: str) -> Chain | None:
@@ -56,9 +56,9 @@ def read_chain(controllers: Controllers, control: int, *, goal: int, name: str) 
             Notice("unsupported", f"the IK chain has no {missing}: not solved", goal, class_name, "chain")
         )
         return None
-    params = Params(objects, block)
+    params = controllers.params(block)
     spline = objects.class_of(control).id == c.SPLINE_IK_CHAIN
-    goal_of_spline = _spline_goal(controllers, block, params) if spline else None
+    goal_of_spline = _spline_goal(controllers, params) if spline else None
     target = None
     if not spline and params.integer(_USE_VH_TARGET):
         target = controllers.scene_node(params.target(_VH_TARGET))
@@ -69,7 +69,7 @@ def read_chain(controllers: Controllers, control: int, *, goal: int, name: str) 
         start=start,
         end=end,
         goal=goal,
-        swivel=ConstantTrack((0.0,)) if spline else controllers.parameter(block, params, _SWIVEL, "swivel angle"),
+        swivel=ConstantTrack((0.0,)) if spline else controllers.parameter(params, _SWIVEL, "swivel angle"),
         swivel_parent="start-joint" if params.integer(_SWIVEL_PARENT, 1) else "goal",
         vh_target=target,
         enabled=ConstantTrack((1.0,)) if enabled is None else controllers.number(enabled, "enabled", 1.0),
@@ -77,14 +77,14 @@ def read_chain(controllers: Controllers, control: int, *, goal: int, name: str) 
     )
 
 
-def _spline_goal(controllers: Controllers, block: int, params: Params) -> SplineGoal | None:
+def _spline_goal(controllers: Controllers, params: Params) -> SplineGoal | None:
     """Return what a Spline IK chain follows; None when no shape is picked."""
     shape = controllers.scene_node(params.target(_SHAPE))
     if shape is None:
         return None
     return SplineGoal(
         shape=shape,
-        start_twist=controllers.parameter(block, params, _START_TWIST, "start twist"),
-        end_twist=controllers.parameter(block, params, _END_TWIST, "end twist"),
+        start_twist=controllers.parameter(params, _START_TWIST, "start twist"),
+        end_twist=controllers.parameter(params, _END_TWIST, "end twist"),
         up_node=controllers.scene_node(params.target(_UP_NODE)) if params.integer(_USE_UP_NODE) else None,
     )

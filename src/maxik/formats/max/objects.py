@@ -6,6 +6,7 @@ Objects are found once; their chunks are looked at only when asked for, so that 
 from __future__ import annotations
 
 import struct
+from array import array
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,8 @@ from maxik.formats.max.classes import DERIVED_OBJECTS, ClassEntry, ClassId
 from maxik.formats.max.container import Stream, read_streams
 
 _REFERENCE_LIST, _REFERENCE_MAP = 0x2034, 0x2035
+MOST_OBJECTS = 1_000_000
+"""Far above real scenes (the largest at hand has 11,000): a file of tiny chunks ends here."""
 _UNKNOWN = ClassEntry(ClassId(0, 0, 0), "unknown class")
 
 
@@ -44,16 +47,18 @@ class Objects:
             message = "the Scene stream does not hold one root chunk"
             raise stream.error(message, 0)
         self.root_id = roots[0].id
-        self._objects = list(children(stream, roots[0].start, roots[0].end))
+        self._places = _Places(stream, roots[0])
         self._parts: dict[int, dict[int, Chunk]] = {}
         self._references: dict[int, dict[int, int]] = {}
 
     def __len__(self) -> int:
-        return len(self._objects)
+        return len(self._places.ids)
 
     def class_of(self, index: int) -> ClassEntry:
         """Return an object's class; a class index outside the table gives "unknown class"."""
-        ident = self._objects[index].id
+        return self._class(self._places.ids[index])
+
+    def _class(self, ident: int) -> ClassEntry:
         if ident in DERIVED_OBJECTS:
             return ClassEntry(ClassId(0, ident, 0), DERIVED_OBJECTS[ident])
         return self._classes[ident] if ident < len(self._classes) else _UNKNOWN
@@ -61,15 +66,19 @@ class Objects:
     @cached_property
     def by_class(self) -> dict[ClassId, list[int]]:
         """Object indices by class, in file order."""
-        found: dict[ClassId, list[int]] = {}
-        for index in range(len(self._objects)):
-            found.setdefault(self.class_of(index).id, []).append(index)
-        return found
+        found: dict[int, list[int]] = {}
+        for index, ident in enumerate(self._places.ids):
+            found.setdefault(ident, []).append(index)
+        classes: dict[ClassId, list[int]] = {}
+        for ident, places in found.items():
+            classes.setdefault(self._class(ident).id, []).extend(places)
+        return {ident: sorted(places) for ident, places in classes.items()}
 
     def chunk_list(self, index: int) -> list[Chunk]:
         """Return an object's chunks in file order, repeated ones included."""
-        chunk = self._objects[index]
-        return list(children(self.stream, chunk.start, chunk.end)) if chunk.is_container else []
+        if not self._places.containers[index]:
+            return []
+        return list(children(self.stream, self._places.starts[index], self._places.ends[index]))
 
     def parts(self, index: int) -> dict[int, Chunk]:
         """Return an object's chunks by id; of repeated ids the first."""
@@ -99,13 +108,29 @@ class Objects:
             targets = list(zip(words[::2], words[1::2], strict=False))
         else:
             return {}
-        return {slot: target for slot, target in targets if 0 <= target < len(self._objects)}
+        return {slot: target for slot, target in targets if 0 <= target < len(self._places.ids)}
 
     def _integers(self, chunk: Chunk) -> tuple[int, ...]:
         return struct.unpack_from(f"<{(chunk.end - chunk.start) // 4}i", self.stream.data, chunk.start)
 
 
-_STREAMS = ("Scene", "ClassDirectory3", "ClassDirectory", "DllDirectory", "Config", "SaveConfigData")
+class _Places:
+    """Where the objects of a stream stand, 19 bytes each: a file of nothing but tiny objects must not fill the memory."""
+
+    def __init__(self, stream: Stream, root: Chunk) -> None:
+        self.ids, self.containers = array("H"), bytearray()
+        self.starts, self.ends = array("Q"), array("Q")
+        for count, chunk in enumerate(children(stream, root.start, root.end)):
+            if count >= MOST_OBJECTS:
+                message = f"the scene has more than {MOST_OBJECTS} objects"
+                raise stream.error(message, chunk.start)
+            self.ids.append(chunk.id)
+            self.containers.append(chunk.is_container)
+            self.starts.append(chunk.start)
+            self.ends.append(chunk.end)
+
+
+_STREAMS = ("Scene", "ClassDirectory3", "ClassDirectory", "DllDirectory", "Config", "SaveConfigData", "ScriptedCustAttribDefs")
 
 
 def open_objects(path: str | Path) -> tuple[Objects, Mapping[str, Stream]]:

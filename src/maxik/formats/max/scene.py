@@ -14,14 +14,16 @@ from maxik.formats.max.chunks import children, text
 from maxik.formats.max.container import Stream
 from maxik.formats.max.controllers import MOST_DEPTH, ZERO, Controllers
 from maxik.formats.max.ik import read_chain, read_joint
+from maxik.formats.max.infection import infection_notices
 from maxik.formats.max.objects import Objects, open_objects
-from maxik.formats.max.shapes import read_shape
+from maxik.formats.max.shapes import Shapes
 from maxik.formats.max.transforms import read_placement
 from maxik.formats.max.version import describe
 from maxik.scene.scene import TICKS_PER_SECOND, Chain, Node, Notice, Scene, Units
 from maxik.scene.tracks import ConstantTrack
 from maxik.scene.transform import paths_of
 
+MOST_NODES = 50_000
 _PARENT, _NAME = 0x0960, 0x0962
 _UNITS = 0x8520
 _METRES = {
@@ -41,6 +43,9 @@ def read_max(path: str | Path) -> Scene:
     objects, streams = open_objects(path)
     rate, first, last = _time(streams.get("Config"))
     places = {index: place for place, index in enumerate(objects.by_class.get(c.NODE, []))}
+    if len(places) > MOST_NODES:
+        message = f"the scene has more than {MOST_NODES} nodes"
+        raise objects.stream.error(message)
     controllers = Controllers(objects, places, ticks_per_frame=TICKS_PER_SECOND / rate)
     nodes, chains = _nodes_and_chains(controllers)
     return Scene(
@@ -51,7 +56,7 @@ def read_max(path: str | Path) -> Scene:
         first_tick=first,
         last_tick=last,
         units=_units(objects),
-        notices=tuple(controllers.notices),
+        notices=(*infection_notices(objects, nodes), *controllers.notices),
         source=describe(objects.root_id, streams),
     )
 
@@ -93,7 +98,8 @@ def _with_shapes(controllers: Controllers, nodes: list[Node], chains: list[Chain
     objects_of = {place: index for index, place in controllers.nodes.items()}
     wanted = {chain.spline.shape for chain in chains if chain.spline}
     wanted |= {path for node in nodes for path in paths_of(node.transform.position)}
-    shapes = {place: read_shape(controllers, objects_of[place], place) for place in sorted(wanted)}
+    reader = Shapes(controllers)
+    shapes = {place: reader.read(objects_of[place], place) for place in sorted(wanted)}
     for place, shape in shapes.items():
         nodes[place] = replace(nodes[place], shape=shape)
     for place, node in enumerate(nodes):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import struct
 from dataclasses import dataclass
+from typing import TypeVar
 
 from maxik.formats.max import classes as c
 from maxik.formats.max.controllers import LISTS, NO_TURN, ONES, ZERO, Controllers
@@ -29,6 +30,7 @@ from maxik.scene.transform import (
     Rotation,
     RotationList,
     Transform,
+    is_constraint,
 )
 
 _ROTATION_KEYS = {c.LINEAR_ROTATION, c.TCB_ROTATION}
@@ -40,6 +42,7 @@ _LOOK_AXIS, _LOOK_FLIP = 0x0100, 0x0201
 _LINK_PRS, _LINK_BLOCK = 0, 2
 _NODE_TYPE, _FRAME_TYPE, _TIME_TYPE = 0x11, 0x01, 0x0C
 _IDENTITY = QuatRotation(ConstantTrack(NO_TURN))
+_ONE = ConstantTrack((1.0,))
 
 
 @dataclass(frozen=True)
@@ -183,13 +186,15 @@ def _path(controllers: Controllers, index: int) -> PathPosition | None:
     block = controllers.objects.references(index).get(_PATH_BLOCK)
     if block is None:
         return None
-    params = Params(controllers.objects, block)
+    params = controllers.params(block)
     nodes = [controllers.scene_node(target) for target in params.targets(_PATHS)]
     kept = [(place, node) for place, node in enumerate(nodes) if node is not None]
     if not kept:
         return None
     weights = controllers.weights(params, _PATH_WEIGHTS, len(nodes), "path")
-    percent = controllers.parameter(block, params, _PERCENT, "path percent")
+    if not weights:
+        return None
+    percent = controllers.parameter(params, _PERCENT, "path percent")
     if percent != ConstantTrack((0.0,)) or len(kept) > 1:
         what = "a Path Constraint away from one path's start: the rule is not verified against 3ds Max"
         controllers.note("assumed", what, "Path Constraint", "position")
@@ -233,45 +238,45 @@ def _constrained(controllers: Controllers, index: int, where: str) -> tuple[Para
     blocks = [block for block in objects.references(index).values() if objects.class_of(block).id == c.PARAM_BLOCK_2]
     if not blocks:
         return None
-    params = Params(objects, blocks[0])
+    params = controllers.params(blocks[0])
     nodes = [controllers.scene_node(target) for target in params.targets(_TARGETS)]
     kept = [(place, node) for place, node in enumerate(nodes) if node is not None]
     if not kept:
         return None
     weights = controllers.weights(params, _TARGET_WEIGHTS, len(nodes), where)
+    if not weights:
+        return None
     what = "the constraint's rule is not verified against 3ds Max"
     controllers.note("assumed", what, objects.class_of(index).name, where)
     return params, tuple(node for _, node in kept), tuple(weights[place] for place, _ in kept)
 
 
 def _position_list(controllers: Controllers, index: int, depth: int) -> Position:
-    objects = controllers.objects
     entries = controllers.entries(index, c.POSITION, "position")
-    if not entries.controllers:
+    parts = [(read_position(controllers, target, depth + 1), weight) for target, weight in entries.weighted]
+    kept = _after_constraint(parts, average=entries.average)
+    tracks = [part for part, _ in kept if not isinstance(part, (PathPosition, PositionConstraint, PositionList))]
+    name = controllers.objects.class_of(index).name
+    if not kept:
         return ConstantTrack(ZERO)
-    parts = [read_position(controllers, target, depth + 1) for target in entries.controllers]
-    name = objects.class_of(index).name
-    tracks = [part for part in parts if not isinstance(part, (PathPosition, PositionConstraint, PositionList))]
     if len(tracks) == len(parts):
         return controllers.summed(tracks, entries, name, "position")
-    if len(parts) == 1 and entries.weights[0] == ConstantTrack((1.0,)):
-        return parts[0]
+    if len(kept) == 1 and kept[0][1] == _ONE:
+        return kept[0][0]
     controllers.note("assumed", "a constraint in a list: the rule is not verified against 3ds Max", name, "position")
-    return PositionList(tuple(parts), entries.weights, entries.average)
+    return PositionList(tuple(part for part, _ in kept), tuple(weight for _, weight in kept), entries.average)
 
 
 def _rotation_list(controllers: Controllers, index: int, depth: int) -> Rotation:
     """Return a rotation list; entries that never turn are left out, one that is left stands for the list."""
     entries = controllers.entries(index, c.ROTATION, "rotation")
-    read = [read_rotation(controllers, target, depth + 1) for target in entries.controllers]
-    kept = [
-        (rotation, weight)
-        for rotation, weight in zip(read, entries.weights, strict=True)
-        if entries.average or not _never_turns(rotation)
-    ]
+    read = [(read_rotation(controllers, target, depth + 1), weight) for target, weight in entries.weighted]
+    kept = _after_constraint(read, average=entries.average)
+    if not entries.average:
+        kept = [(rotation, weight) for rotation, weight in kept if not _never_turns(rotation)]
     if not kept:
-        return read[0] if read else _IDENTITY
-    if len(kept) == 1 and (len(read) == 1 or not entries.average) and kept[0][1] == ConstantTrack((1.0,)):
+        return read[0][0] if read else _IDENTITY
+    if len(kept) == 1 and kept[0][1] == _ONE:
         return kept[0][0]
     name = controllers.objects.class_of(index).name
     if len(kept) > 1:
@@ -279,6 +284,17 @@ def _rotation_list(controllers: Controllers, index: int, depth: int) -> Rotation
         controllers.note("assumed", what, name, "rotation")
     controllers.note_weights(entries, name, "rotation")
     return RotationList(tuple(rotation for rotation, _ in kept), tuple(weight for _, weight in kept), entries.average)
+
+
+_Entry = TypeVar("_Entry", Position, Rotation)
+
+
+def _after_constraint(entries: list[tuple[_Entry, Track]], *, average: bool) -> list[tuple[_Entry, Track]]:
+    """Return a list's entries from the last constraint of weight 1 on: it takes the place of all before it."""
+    if average:
+        return entries
+    whole = [place for place, (entry, weight) in enumerate(entries) if is_constraint(entry) and weight == _ONE]
+    return entries[whole[-1] :] if whole else entries
 
 
 def _never_turns(rotation: Rotation) -> bool:
@@ -294,7 +310,7 @@ def _links(controllers: Controllers, block: int | None) -> Links | None:
     """
     if block is None:
         return None
-    params = Params(controllers.objects, block)
+    params = controllers.params(block)
     nodes = params.first_table((_NODE_TYPE,))
     times = params.first_table((_FRAME_TYPE, _TIME_TYPE))
     if nodes is None or times is None:

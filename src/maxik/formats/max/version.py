@@ -30,6 +30,9 @@ def describe(root_id: int, streams: Mapping[str, Stream]) -> dict[str, str]:
     saved_as = _word(streams.get("SaveConfigData"), _SAVED_AS) or (generation if release else None)
     if saved_as:
         told["saved_as"] = version_name(saved_as)
+    script = streams.get("ScriptedCustAttribDefs")
+    if script is not None and script.data:
+        told["scripts"] = f"{len(script.data)} bytes of script definitions, never run"
     if generation is None:
         told["note"] = "the root chunk is of no known generation; read on as far as it is understood"
     return told
