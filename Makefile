@@ -1,4 +1,4 @@
-# make install | demo | test | check | bench | fuzz; every target sets itself up on a machine with python3 and a C compiler.
+# make install | demo | test | check | bench | fuzz | fuzz-max | report; every target sets itself up on a machine with python3 and a C compiler.
 
 PYTHON ?= python3
 VENV := .venv
@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 KERNEL := $(wildcard kernel/*.c kernel/*.h) src/maxik/kernel/build_kernel.py setup.py pyproject.toml
 SHARED ?= ../shared
 
-.PHONY: install demo test check bench fuzz lock clean
+.PHONY: install demo test check bench fuzz fuzz-max report lock clean
 
 install: $(STAMP)
 
@@ -35,7 +35,15 @@ bench: $(STAMP)
 
 # 100,000 random spline problems, the certified leap against the literal march; FUZZ_SEED and FUZZ_COUNT change them.
 fuzz: $(STAMP)
-	$(BIN)/python benchmarks/fuzz_spline.py --seed $(or $(FUZZ_SEED),0) --count $(or $(FUZZ_COUNT),100000)
+	$(BIN)/python fuzz/spline_leap.py --seed $(or $(FUZZ_SEED),0) --count $(or $(FUZZ_COUNT),100000)
+
+# 20,000 damaged .max files made from the reference scenes: each ends in a scene or one clear error, soon and small.
+fuzz-max: $(STAMP)
+	$(BIN)/python fuzz/max_files.py $(SHARED)/maxfiles/*.max --seed $(or $(FUZZ_SEED),0) --count $(or $(FUZZ_COUNT),20000)
+
+# docs/max-report.md, from a run over the reference scenes.
+report: $(STAMP)
+	$(BIN)/python docs/make_max_report.py $(SHARED)/maxfiles
 
 lock:
 	$(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes --extra dev -o requirements.lock pyproject.toml requirements.build.in

@@ -56,6 +56,32 @@ def test_inspect_names_chains_and_what_is_not_evaluated(shared: Path, capsys: Ca
     assert "frames 0 to 100 at 25 a second" in printed
 
 
+@pytest.mark.shared
+def test_inspect_prints_the_same_as_data(shared: Path, capsys: Captured) -> None:
+    assert main(["inspect", str(shared / "maxfiles" / CHARACTER), "--json"]) == 0
+    inspection = json.loads(capsys.readouterr().out)
+    assert inspection["format"] == "maxik-inspect/1"
+    assert [chain["solver"] for chain in inspection["chains"]].count("IKLimb") == 4
+    assert {len(chain["joints"]) for chain in inspection["chains"] if chain["not_solved"] is None} == {3}
+    assert inspection["source"]["version"] == "3ds Max 4.2"
+
+
+@pytest.mark.shared
+def test_convert_writes_scene_json_that_bakes_to_the_same_bits(shared: Path, tmp_path: Path, capsys: Captured) -> None:
+    converted = tmp_path / "character.scene.json"
+    assert main(["convert", str(shared / "maxfiles" / CHARACTER), "-o", str(converted)]) == 0
+    hashes = []
+    for scene in (shared / "maxfiles" / CHARACTER, converted):
+        assert main(["bake", str(scene), "-o", str(tmp_path / "out.npz"), "--range", "0:3"]) == 0
+        hashes += [line for line in capsys.readouterr().out.splitlines() if line.startswith("raw output")]
+    assert len(set(hashes)) == 1
+
+
+def test_convert_writes_nothing_but_json(scene_file: Path, tmp_path: Path, capsys: Captured) -> None:
+    assert main(["convert", str(scene_file), "-o", str(tmp_path / "out.max")]) == 2
+    assert "ends in .json" in capsys.readouterr().err
+
+
 def test_inspect_shows_a_broken_chain_instead_of_failing(tmp_path: Path, capsys: Captured) -> None:
     path = tmp_path / "broken.scene.json"
     write_scene_json(with_chain(limb_scene(), end=4), path)

@@ -149,6 +149,7 @@ def certify(baked: BakedScene, engine: Engine, notices: Sequence[str] = ()) -> d
             for notice in scene.notices
         ],
         "resting_on_held": [scene.nodes[index].name for index in _resting_on_held(baked)],
+        "not_finite": _not_finite(baked),
         "evaluated_outside_keys": evaluated_outside,
         "raw_output_sha256": raw_output_sha256(baked),
     }
@@ -238,6 +239,17 @@ def _resting_on_held(baked: BakedScene) -> list[int]:
     held = {notice.node for notice in scene.notices if notice.kind == "unsupported" and notice.node is not None}
     held |= {joint for entry in baked.unsolved for joint in chain_joints(scene, scene.chains[entry.chain])[:-1]}
     return resting_on(scene, held)
+
+
+def _not_finite(baked: BakedScene) -> list[dict[str, Any]]:
+    """Name the nodes whose world TM is not finite somewhere, with the first such tick: damaged values, or a scale of 0."""
+    entries = []
+    for node, motion in zip(baked.scene.nodes, baked.nodes, strict=True):
+        bad = np.logical_not(np.isfinite(motion.world_tm).reshape(-1, 12).all(axis=1))
+        if bad.any():
+            frames = int(bad.sum()) if len(bad) > 1 else len(baked.ticks)
+            entries.append({"node": node.name, "frames": frames, "first_tick": int(baked.ticks[int(np.argmax(bad))])})
+    return entries
 
 
 def _outside_keys(baked: BakedScene) -> list[dict[str, Any]]:

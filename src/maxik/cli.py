@@ -175,6 +175,8 @@ def _bake_summary(certificate: dict, written: Sequence[str]) -> list[str]:  # ty
     resting = len(certificate["resting_on_held"])
     if resting:
         lines.append(f"resting on a node that is held: {resting} nodes (named in the certificate)")
+    if certificate["not_finite"]:
+        lines.append(f"not finite somewhere: {len(certificate['not_finite'])} nodes (named in the certificate)")
     outside = len(certificate["evaluated_outside_keys"])
     if outside:
         lines.append(f"evaluated outside their keys, end value held: {outside} tracks (named in the certificate)")
@@ -232,7 +234,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
 
     inspection = inspect_scene(load_scene(arguments.scene))
     if arguments.json:
-        print(json.dumps(inspection, indent=1, ensure_ascii=False))
+        print(json.dumps(inspection, indent=1, ensure_ascii=False, allow_nan=False))
         return 0
     for line in render(inspection):
         print(line)

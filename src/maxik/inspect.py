@@ -8,6 +8,7 @@ Scene units for lengths, degrees for angles, ticks (4800 a second) for key times
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from maxik.errors import SceneError
 from maxik.scene import ik
 from maxik.scene.dependencies import resting_on
 from maxik.scene.scene import TICKS_PER_SECOND, Chain, Joint, Node, Scene
-from maxik.scene.tracks import ComponentsTrack, KeyedTrack, SumTrack, Track
+from maxik.scene.tracks import ComponentsTrack, KeyedTrack, SumTrack, Ticks, Track
 from maxik.scene.transform import (
     AXIS_ORDERS,
     EulerRotation,
@@ -144,7 +145,7 @@ def _keys(name: str, track: Track) -> Iterator[Json]:
 def _joint(scene: Scene, joint: Joint) -> Json:
     angles = np.degrees(joint.preferred.at(np.array([scene.first_tick], np.int64))[0].astype(np.float64))
     return {
-        "preferred_angles": angles.tolist(),
+        "preferred_angles": [_finite(angle) for angle in angles.tolist()],
         "keys": list(_keys("preferred angles", joint.preferred)),
         "inactive_axes": joint.inactive_axes,
         "limited_axes": joint.limited_axes,
@@ -170,13 +171,13 @@ def _chain(scene: Scene, chain: Chain, driven: dict[int, str]) -> Json:
             "knots": 0 if shape is None else len(shape.knots),
             "closed": shape is not None and shape.closed,
             "helpers": [] if shape is None else list(shape.helpers),
-            "twists": [float(np.degrees(float(track.at(first)[0, 0]))) for track in twists],
+            "twists": [_degrees(track, first) for track in twists],
             "twist_keys": [*_keys("start twist", twists[0]), *_keys("end twist", twists[1])],
             "up_node": chain.spline.up_node,
         }
     else:
         entry["swivel"] = {
-            "angle": float(np.degrees(float(chain.swivel.at(first)[0, 0]))),
+            "angle": _degrees(chain.swivel, first),
             "space": chain.swivel_parent,
             "keys": list(_keys("swivel angle", chain.swivel)),
             "vh_target": chain.vh_target,
@@ -189,6 +190,15 @@ def _chain(scene: Scene, chain: Chain, driven: dict[int, str]) -> Json:
     if reason is None:
         driven.update(dict.fromkeys(joints[:-1], chain.name))
     return {**entry, "joints": list(joints), "not_solved": reason}
+
+
+def _degrees(track: Track, first: Ticks) -> float | None:
+    return _finite(math.degrees(float(track.at(first)[0, 0])))
+
+
+def _finite(number: float) -> float | None:
+    """Return a number as JSON can hold it: null for NaN and infinity."""
+    return number if math.isfinite(number) else None
 
 
 # ---- the text ----
@@ -233,13 +243,16 @@ def _node_line(nodes: Sequence[Json], node: Json) -> str:
     if node["keys"]:
         parts.append(", ".join(_keys_text(entry) for entry in node["keys"]))
     if "joint" in node:
-        x, y, z = node["joint"]["preferred_angles"]
-        parts.append(f"preferred angles {x:.2f} {y:.2f} {z:.2f}")
+        parts.append(f"preferred angles {' '.join(_number(angle, 2) for angle in node['joint']['preferred_angles'])}")
         if node["joint"]["inactive_axes"]:
             parts.append(f"axes off {node['joint']['inactive_axes']} (the solvers ignore this)")
         if node["joint"]["limited_axes"]:
             parts.append(f"limits on {node['joint']['limited_axes']} (the solvers ignore them)")
     return "; ".join(parts)
+
+
+def _number(value: float | None, decimals: int = 4) -> str:
+    return "not finite" if value is None else f"{value:.{decimals}f}"
 
 
 def _keys_text(entry: Json) -> str:
@@ -262,12 +275,12 @@ def _chain_lines(nodes: Sequence[Json], chain: Json) -> Iterator[str]:
         up = "none" if spline["up_node"] is None else name(spline["up_node"])
         yield f"    spline: {name(spline['shape'])} ({knots}{carried}), up-node {up}"
         start, end = spline["twists"]
-        yield f"    twist: {start:.4f} at the start, {end:.4f} more to the end{keyed(spline['twist_keys'])}"
+        yield f"    twist: {_number(start)} at the start, {_number(end)} more to the end{keyed(spline['twist_keys'])}"
     elif chain["swivel"]["vh_target"] is not None:
         yield f"    plane: through the VH target {name(chain['swivel']['vh_target'])}"
     else:
         swivel = chain["swivel"]
-        yield f"    swivel angle {swivel['angle']:.4f} in {swivel['space']} space{keyed(swivel['keys'])}"
+        yield f"    swivel angle {_number(swivel['angle'])} in {swivel['space']} space{keyed(swivel['keys'])}"
     yield f"    enabled: {'yes' if chain['enabled'] else 'no'}{keyed(chain['enabled_keys'])}"
     if chain["joints"]:
         yield f"    joints: {' > '.join(name(index) for index in chain['joints'])}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import struct
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,15 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from maxik.formats.max import classes as c
+from exports import compare_all, recorded_hi_solution
+from maxik.bake import BakeOptions, bake_scene
 from maxik.formats.max import read_max
+from maxik.formats.max.cached import BETWEEN, ON_KEY, ONE_KEY, OUTSIDE, cached_values
 from maxik.formats.max.container import read_streams
 from maxik.formats.max.controllers import Controllers
-from maxik.formats.max.keys import INTERVAL, cached_value, key_frame_parts, read_keys
 from maxik.formats.max.objects import Objects, read_classes
+from maxik.formats.scene_json import read_scene_json, write_scene_json
+from maxik.inspect import inspect_scene, render
 from maxik.scene.scene import Scene
 from maxik.scene.tracks import ConstantTrack
-from maxik.scene.transform import EulerRotation, tracks_of
+from maxik.scene.transform import tracks_of
 
 pytestmark = pytest.mark.shared
 
@@ -76,31 +78,65 @@ def test_values_are_finite_over_the_whole_range(scenes: dict[str, Scene]) -> Non
                 assert np.isfinite(track.at(ticks)).all(), f"{name}: {node.name}"
 
 
-def test_keyed_floats_pass_through_the_values_that_3ds_max_cached(shared: Path) -> None:
-    """max-format.md 5.3: exact on a key, within 2e-5 of the track's range between keys."""
-    on_key = between = 0
-    for path in scene_files(shared):
-        streams = read_streams(path, ("Scene", "ClassDirectory3"))
-        objects = Objects(streams["Scene"], read_classes(streams["ClassDirectory3"]))
-        for place in objects.by_class.get(c.BEZIER_FLOAT, []):
-            keys = read_keys(objects, place)
-            if keys is None:
-                continue
-            start, end = struct.unpack("<2i", objects.bytes_of(key_frame_parts(objects, place)[INTERVAL]))
-            cached = cached_value(objects, place)
-            times = keys.track.times
-            if start != end or cached is None or not times[0] <= start <= times[-1]:
-                continue
-            value = float(keys.track.at(np.array([start], np.int64))[0, 0])
-            if start in times:
-                on_key += 1
-                assert value == cached[0], f"{path.name} object {place} at key {start}"
-            else:
-                between += 1
-                span = max(row[0] for row in keys.track.values) - min(row[0] for row in keys.track.values)
-                assert abs(value - cached[0]) <= 2e-5 * span + 1e-6 * abs(cached[0]), f"{path.name} object {place} at {start}"
-    assert on_key > 50
-    assert between >= 10
+def test_every_keyed_track_passes_through_the_value_that_3ds_max_cached(shared: Path) -> None:
+    """On a key every bit; between keys within 2e-7 of the track's range, four of five to the bit; none outside its keys."""
+    found = [value for path in scene_files(shared) for value in cached_values(path)]
+    places = Counter(value.place for value in found)
+    assert places[ON_KEY] >= 600
+    assert places[BETWEEN] >= 100
+    assert places[OUTSIDE] == 0
+    assert {value.class_name for value in found} >= {"Bezier Float", "Bezier Position", "Bezier Scale", "Linear Float"}
+    for value in found:
+        assert value.error <= (
+            1e-7 if value.place in (ON_KEY, ONE_KEY) else 1e-6 + 2e-7 * value.error / (value.share or 1.0)
+        ), value
+    between = [value for value in found if value.place == BETWEEN]
+    assert sum(value.exact for value in between) >= 0.8 * len(between)
+
+
+def test_the_exports_of_3ds_max_agree(shared: Path) -> None:
+    comparisons = compare_all(shared / "maxfiles")
+    assert len(comparisons) == 9
+    for comparison in comparisons:
+        assert comparison.samples >= 100, comparison
+        assert comparison.agrees, comparison
+
+
+def test_the_recorded_hi_solution_meets_its_goal(shared: Path) -> None:
+    """NOTES.md of the reference data: 0.035 at frame 0, 0.001 elsewhere, with the goal's keys as maxik evaluates them."""
+    end, goal = recorded_hi_solution(shared / "maxfiles")
+    miss = np.linalg.norm(end - goal, axis=1)
+    assert miss[0] < 0.05
+    assert miss[1:].max() < 0.001
+
+
+def test_everything_that_is_not_evaluated_is_named_by_inspect_and_in_the_certificate(scenes: dict[str, Scene]) -> None:
+    for name, scene in scenes.items():
+        inspection = inspect_scene(scene)
+        _, certificate = bake_scene(scene, BakeOptions(frames=(0, 1)))
+        told = [(entry["kind"], entry["class"], entry["where"], entry["what"]) for entry in inspection["notices"]]
+        certified = [(entry["kind"], entry["class"], entry["where"], entry["what"]) for entry in certificate["not_evaluated"]]
+        assert Counter(told) == Counter(certified), name
+        unsolved = [chain["not_solved"] for chain in inspection["chains"] if chain["not_solved"]]
+        assert unsolved == [chain["reason"] for chain in certificate["chains_not_solved"]], name
+        lines = list(render(inspection))
+        assert all(any(what in line for line in lines) for *_, what in told), name
+
+
+def test_every_scene_is_evaluated_over_its_whole_range(scenes: dict[str, Scene]) -> None:
+    for name, scene in scenes.items():
+        baked, certificate = bake_scene(scene, BakeOptions(fps=scene.frame_rate / 4))
+        assert len(baked.ticks) == certificate["range"]["frames"], name
+        assert all(np.isfinite(motion.world_tm).all() for motion in baked.nodes), name
+
+
+def test_a_converted_scene_gives_the_same_bits(scenes: dict[str, Scene], tmp_path: Path) -> None:
+    for name, scene in scenes.items():
+        write_scene_json(scene, tmp_path / "scene.json")
+        again = read_scene_json(tmp_path / "scene.json")
+        assert again.nodes == scene.nodes, name
+        options = BakeOptions(frames=(0, 3))
+        assert bake_scene(again, options)[1]["raw_output_sha256"] == bake_scene(scene, options)[1]["raw_output_sha256"], name
 
 
 def test_the_oldest_ik_scene_has_its_limb_chains(scenes: dict[str, Scene]) -> None:
@@ -124,19 +160,6 @@ def test_preferred_angles_are_near_the_fk_angles(scenes: dict[str, Scene]) -> No
             fk = np.array([getattr(node.transform.rotation, axis).at(zero)[0, 0] for axis in "xyz"])
             difference = np.angle(np.exp(1j * (node.joint.preferred.at(zero)[0] - fk)))
             assert np.abs(difference).max() < 0.5, node.name
-
-
-def test_euler_keys_are_those_of_an_independent_reader(shared: Path, scenes: dict[str, Scene]) -> None:
-    """The planes of bones_02 carry recorded Euler XYZ keys; pairs/ has them as they were extracted independently."""
-    recorded = json.loads((shared / "maxfiles" / "pairs" / "davestewart-maxscript__bones_02.baked_planes.json").read_text())
-    scene = scenes["davestewart-maxscript__bones_02.max"]
-    assert len(recorded["bones"]) == 17
-    for bone in recorded["bones"].values():
-        node = next(node for node in scene.nodes if node.name == bone["baked_on"])
-        ticks = np.array(bone["frames"], np.float64).astype(np.int64) * 160
-        assert isinstance(node.transform.rotation, EulerRotation)
-        angles = [getattr(node.transform.rotation, axis).at(ticks)[:, 0] for axis in "xyz"]
-        assert np.array(angles).T.tolist() == np.array(bone["euler_xyz_rad"], np.float32).tolist()
 
 
 def test_nodes_with_the_same_name_stay_apart(scenes: dict[str, Scene]) -> None:

@@ -35,20 +35,22 @@ def evaluate(
     all_ticks = _with_link_ticks(scene, ticks)
     placing = Placing(scene, all_ticks, engine)
     state = _State(scene, all_ticks, engine, placing)
-    for done, (kind, index) in enumerate(steps):
-        if kind == CHAIN:
-            state.solve(index, joints[index])
-        else:
-            placing.place(index)
-        if progress is not None:
-            progress(done + 1, len(steps))
+    with np.errstate(all="ignore"):  # what is not finite is named by the certificate
+        for done, (kind, index) in enumerate(steps):
+            if kind == CHAIN:
+                state.solve(index, joints[index])
+            else:
+                placing.place(index)
+            if progress is not None:
+                progress(done + 1, len(steps))
+        chains = [state.finished(index) for index in solved]
     frames = len(ticks)
     return BakedScene(
         scene=scene,
         ticks=ticks,
         frame_rate=frame_rate,
         nodes=tuple(first_frames(placing.motions[index], frames) for index in range(len(scene.nodes))),
-        chains=tuple(first_frames(state.finished(index), frames) for index in solved),
+        chains=tuple(first_frames(chain, frames) for chain in chains),
         unsolved=tuple(unsolved),
     )
 

@@ -60,7 +60,8 @@ class ConstantTrack:
 
     def at(self, ticks: Ticks) -> Float32s:  # noqa: ARG002 - a constant does not look at the time
         """Return the value once, (1, size)."""
-        return np.array([self.value], dtype=np.float32)
+        with np.errstate(all="ignore"):
+            return np.array([self.value], dtype=np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,9 +112,10 @@ class KeyedTrack:
         """Return the values at `ticks`, (F, size) float32; (1, size) with one key."""
         if len(self.times) == 1:
             return np.array(self.values, dtype=np.float32)
-        values = np.array(self.values, dtype=np.float64)
-        place = interpolate.locate(np.asarray(self.times, dtype=np.int64), ticks)
-        return self._between(values, place).astype(np.float32)
+        with np.errstate(all="ignore"):  # NaN and infinity of a damaged file stay what they are
+            values = np.array(self.values, dtype=np.float64)
+            place = interpolate.locate(np.asarray(self.times, dtype=np.int64), ticks)
+            return self._between(values, place).astype(np.float32)
 
     def _between(self, values: interpolate.Float64s, place: interpolate.Place) -> interpolate.Float64s:
         """Return the values at the places, (F, size) binary64."""
@@ -265,9 +267,12 @@ class SumTrack:
 
     def at(self, ticks: Ticks) -> Float32s:
         """Return the sum, (F, size) float32; (1, size) when nothing changes."""
-        weights = [track.at(ticks).astype(np.float64) for track in self.weights]
-        total = sum(weights)
-        if self.average:
-            weights = [np.divide(weight, total, out=np.zeros_like(weight * total), where=total != 0.0) for weight in weights]
-        parts = [track.at(ticks).astype(np.float64) * weight for track, weight in zip(self.tracks, weights, strict=True)]
-        return np.asarray(sum(parts), dtype=np.float32)
+        with np.errstate(all="ignore"):
+            weights = [track.at(ticks).astype(np.float64) for track in self.weights]
+            total = sum(weights)
+            if self.average:
+                weights = [
+                    np.divide(weight, total, out=np.zeros_like(weight * total), where=total != 0.0) for weight in weights
+                ]
+            parts = [track.at(ticks).astype(np.float64) * weight for track, weight in zip(self.tracks, weights, strict=True)]
+            return np.asarray(sum(parts), dtype=np.float32)

@@ -27,6 +27,12 @@ class Chunk(NamedTuple):
 
 def children(stream: Stream, start: int = 0, end: int | None = None) -> Iterator[Chunk]:
     """Yield the chunks between two offsets; FileFormatError with the offset where one does not fit."""
+    for ident, container, first, last in spans(stream, start, end):
+        yield Chunk(ident, container, first, last)
+
+
+def spans(stream: Stream, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bool, int, int]]:
+    """Yield chunks as plain tuples (id, is container, start, end): for the longest list of all, a scene's objects."""
     data = stream.data
     end = len(data) if end is None else end
     at = start
@@ -51,7 +57,7 @@ def children(stream: Stream, start: int = 0, end: int | None = None) -> Iterator
         if at + size > end:
             message = f"chunk {ident:#06x} of {size} bytes ends past its parent: the file is truncated or damaged"
             raise stream.error(message, at)
-        yield Chunk(ident, container, at + header, at + size)
+        yield ident, container, at + header, at + size
         at += size
 
 

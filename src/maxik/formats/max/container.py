@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import struct
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -94,12 +95,15 @@ def _ole_streams(file: str, content: bytes, names: tuple[str, ...]) -> dict[str,
     larger = None
     try:
         with olefile.OleFileIO(io.BytesIO(content)) as ole:
-            for name in names:
-                if ole.exists(name) and ole.get_size(name) <= len(content):
-                    found[name] = ole.openstream(name).read()
-                elif ole.exists(name):
-                    larger = name
-                    break
+            for entry in ole.root.kids:
+                if entry.name not in names:
+                    continue
+                if entry.size > len(content):
+                    larger = entry.name
+                elif entry.size >= ole.minisectorcutoff:
+                    found[entry.name] = _long_stream(content, ole.fat, ole.sectorsize, entry.isectStart, entry.size)
+                else:
+                    found[entry.name] = ole.openstream(entry.name).read()
     except Exception as error:  # olefile raises whatever a damaged table leads to
         message = f"the OLE container is damaged or cut off: {error or type(error).__name__}"
         raise FileFormatError(message, file=file) from error
@@ -107,6 +111,33 @@ def _ole_streams(file: str, content: bytes, names: tuple[str, ...]) -> dict[str,
         message = "the OLE container is damaged: the stream is larger than the file"
         raise FileFormatError(message, file=file, stream=larger)
     return found
+
+
+def _long_stream(content: bytes, fat: Sequence[int], sector_bytes: int, first: int, size: int) -> bytes:
+    """Return a stream of whole sectors, by runs of neighbouring ones: several times faster than one by one.
+
+    Raises ValueError where the chain of sectors ends too early or leaves the file; it may run in a circle, size ends it.
+    """
+    parts = []
+    sector, left = first, -(-size // sector_bytes)
+    while left:
+        start = sector
+        while True:
+            if not 0 <= sector < len(fat) or (sector + 1) * sector_bytes >= len(content):
+                message = f"the chain of a stream's sectors leaves the file at sector {sector}"
+                raise ValueError(message)
+            left -= 1
+            following = fat[sector]
+            if not left or following != sector + 1:
+                break
+            sector = following
+        parts.append(content[(start + 1) * sector_bytes : (sector + 2) * sector_bytes])
+        sector = following
+    whole = b"".join(parts) if len(parts) > 1 else parts[0]
+    if len(whole) < size:
+        message = "the last sector of a stream is cut off"
+        raise ValueError(message)
+    return whole[:size]
 
 
 def _inflated(file: str, name: str, data: bytes) -> bytes:

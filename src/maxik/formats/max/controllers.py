@@ -139,6 +139,8 @@ class Controllers:
             return Entries(tuple(references[slot] for slot in slots), (ConstantTrack((1.0,)),) * len(slots), average=False)
         params = self.params(blocks[-1])
         weights = self.weights(params, _WEIGHTS, max(slots, default=-1) + 1, where)
+        if not weights:
+            return Entries((), (), average=False)
         return Entries(
             tuple(references[slot] for slot in slots),
             tuple(weights[slot] for slot in slots),

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import struct
 from array import array
+from collections import defaultdict
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
-from maxik.formats.max.chunks import Chunk, children, text
+from maxik.formats.max.chunks import Chunk, children, spans, text
 from maxik.formats.max.classes import DERIVED_OBJECTS, ClassEntry, ClassId
 from maxik.formats.max.container import Stream, read_streams
 
@@ -66,9 +67,9 @@ class Objects:
     @cached_property
     def by_class(self) -> dict[ClassId, list[int]]:
         """Object indices by class, in file order."""
-        found: dict[int, list[int]] = {}
+        found: defaultdict[int, list[int]] = defaultdict(list)
         for index, ident in enumerate(self._places.ids):
-            found.setdefault(ident, []).append(index)
+            found[ident].append(index)
         classes: dict[ClassId, list[int]] = {}
         for ident, places in found.items():
             classes.setdefault(self._class(ident).id, []).extend(places)
@@ -120,14 +121,14 @@ class _Places:
     def __init__(self, stream: Stream, root: Chunk) -> None:
         self.ids, self.containers = array("H"), bytearray()
         self.starts, self.ends = array("Q"), array("Q")
-        for count, chunk in enumerate(children(stream, root.start, root.end)):
-            if count >= MOST_OBJECTS:
+        for ident, container, start, end in spans(stream, root.start, root.end):
+            if len(self.ids) >= MOST_OBJECTS:
                 message = f"the scene has more than {MOST_OBJECTS} objects"
-                raise stream.error(message, chunk.start)
-            self.ids.append(chunk.id)
-            self.containers.append(chunk.is_container)
-            self.starts.append(chunk.start)
-            self.ends.append(chunk.end)
+                raise stream.error(message, start)
+            self.ids.append(ident)
+            self.containers.append(container)
+            self.starts.append(start)
+            self.ends.append(end)
 
 
 _STREAMS = ("Scene", "ClassDirectory3", "ClassDirectory", "DllDirectory", "Config", "SaveConfigData", "ScriptedCustAttribDefs")

@@ -23,7 +23,7 @@ from maxik.scene.scene import TICKS_PER_SECOND, Chain, Node, Notice, Scene, Unit
 from maxik.scene.tracks import ConstantTrack
 from maxik.scene.transform import paths_of
 
-MOST_NODES = 50_000
+MOST_NODES = 100_000
 _PARENT, _NAME = 0x0960, 0x0962
 _UNITS = 0x8520
 _METRES = {

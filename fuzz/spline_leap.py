@@ -1,6 +1,6 @@
 """The certified leap against the literal march on many random problems, all kinds in turn; every bit compared.
 
-    python benchmarks/fuzz_spline.py --seed 0 --count 100000
+    python fuzz/spline_leap.py --seed 0 --count 100000
 
 Prints one line a kind and, last, `N passed, M failed`; exit code 1 when a bit differs, with kind and seed.
 """
