@@ -15,6 +15,7 @@ from maxik.scene.tracks import (
     LinearTrack,
     SlerpTrack,
     StepTrack,
+    SumTrack,
     TcbRotationTrack,
     TcbTrack,
 )
@@ -178,3 +179,50 @@ def test_components_stand_side_by_side() -> None:
 def test_keys_that_do_not_fit_are_refused(times: tuple[int, ...], values: tuple[tuple[float, ...], ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         LinearTrack(times, values)
+
+
+@pytest.mark.parametrize("length", [-1.0, THIRD, 0.3333])
+def test_lengths_of_a_third_make_the_time_the_parameter(length: float) -> None:
+    """3ds Max stores 0.3333 where it means a third: with both lengths so, the curve is the plain cubic in time."""
+    track = bezier((0.0, 3.0), 1 / 256, 1 / 512, length, length)
+    for tick in (100, 437, 900):
+        u = tick / 1000
+        cubic = 3 * (1 - u) ** 2 * u * (1000 / 256 / 3) + 3 * (1 - u) * u * u * (3 + 1000 / 512 / 3) + 3 * u**3
+        assert at(track, tick)[0][0] == np.float32(cubic)
+
+
+def test_a_length_of_0_3333_beside_an_unset_one_counts_as_it_stands() -> None:
+    """Seen in an export of 3ds Max: the curve runs a little ahead of the plain cubic, by 3 u (1 - u)^2 / 30000."""
+    u = 0.4
+    ahead = 3 * u * (1 - u) ** 2 / 30000
+    plain, mixed = (at(bezier((0.0, 1.0), out_length=length, in_length=-1.0), 400)[0][0] for length in (-1.0, 0.3333))
+    assert mixed - plain == pytest.approx(ahead * 6 * u * (1 - u), rel=1e-2)
+
+
+def test_a_tcb_rotation_about_one_axis_is_the_tcb_curve_of_its_angle() -> None:
+    angles, times, tcb = (0.2, 0.9, 0.5), (0, 400, 1000), (FLAT, (0.2, 0.1, -0.3, 0.2, 0.1), FLAT)
+    quats = tuple((0.0, 0.0, np.sin(angle / 2), np.cos(angle / 2)) for angle in angles)
+    turned = TcbRotationTrack(times, quats, tcb).at(np.arange(0, 1001, 50)).astype(np.float64)
+    curve = TcbTrack(times, tuple((angle,) for angle in angles), tcb).at(np.arange(0, 1001, 50))[:, 0]
+    assert 2 * np.arctan2(turned[:, 2], turned[:, 3]) == pytest.approx(curve, abs=2e-2)
+    assert np.linalg.norm(turned, axis=1) == pytest.approx(np.ones(21), abs=1e-6)
+
+
+def test_a_sum_adds_its_tracks_times_their_weights() -> None:
+    ramp = LinearTrack((0, 1000), ((0.0, 0.0), (10.0, 20.0)))
+    still, half = ConstantTrack((1.0, 2.0)), ConstantTrack((0.5,))
+    assert at_any(SumTrack((ramp, still), (half, half)), 500) == [[3.0, 6.0]]
+    assert at_any(SumTrack((ramp, still), (ConstantTrack((3.0,)), ConstantTrack((1.0,))), average=True), 500) == [[4.0, 8.0]]
+    assert SumTrack((ramp, still), (half, half)).key_range == (0, 1000)
+
+
+def at_any(track: SumTrack, tick: int) -> list[list[float]]:
+    rows: list[list[float]] = track.at(np.array([tick], np.int64)).tolist()
+    return rows
+
+
+def test_keyed_tracks_are_equal_when_all_their_bits_are() -> None:
+    one, other = LinearTrack((0, 10), ((0.0,), (1.0,))), LinearTrack([0, 10], np.array([[0.0], [1.0]], np.float32))
+    assert one == other
+    assert one != LinearTrack((0, 10), ((-0.0,), (1.0,)))
+    assert one != StepTrack((0, 10), ((0.0,), (1.0,)))
