@@ -212,13 +212,7 @@ def _path(controllers: Controllers, index: int) -> PathPosition | None:
 
 def _position_constraint(controllers: Controllers, index: int) -> PositionConstraint | None:
     constrained = _constrained(controllers, index, "position")
-    if constrained is None:
-        return None
-    params, targets, weights = constrained
-    if params.integer(_RELATIVE):
-        what = "its 'keep initial offset' is on and is not evaluated"
-        controllers.note("unsupported", what, "Position Constraint", "position")
-    return PositionConstraint(targets, weights)
+    return None if constrained is None else PositionConstraint(constrained[1], constrained[2])
 
 
 def _orientation(controllers: Controllers, index: int) -> OrientationConstraint | None:
@@ -226,9 +220,6 @@ def _orientation(controllers: Controllers, index: int) -> OrientationConstraint 
     if constrained is None:
         return None
     params, targets, weights = constrained
-    if params.integer(_RELATIVE):
-        what = "its 'keep initial offset' is on and is not evaluated"
-        controllers.note("unsupported", what, "Orientation Constraint", "rotation")
     return OrientationConstraint(targets, weights, local=not params.integer(_WORLD, 1))
 
 
@@ -246,8 +237,10 @@ def _constrained(controllers: Controllers, index: int, where: str) -> tuple[Para
     weights = controllers.weights(params, _TARGET_WEIGHTS, len(nodes), where)
     if not weights:
         return None
-    what = "the constraint's rule is not verified against 3ds Max"
-    controllers.note("assumed", what, objects.class_of(index).name, where)
+    name = objects.class_of(index).name
+    controllers.note("assumed", "the constraint's rule is not verified against 3ds Max", name, where)
+    if params.integer(_RELATIVE):
+        controllers.note("unsupported", "its 'keep initial offset' is on and is not evaluated", name, where)
     return params, tuple(node for _, node in kept), tuple(weights[place] for place, _ in kept)
 
 
