@@ -15,7 +15,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from maxik.kernel.engine import MARCHES, KernelEngine
 from maxik.profile import PROFILES
-from spline_problems import KINDS, make_problem
+from maxik.verify.spline_problems import KINDS, make_problem
 
 PROBLEMS = 200
 

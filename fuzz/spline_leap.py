@@ -16,7 +16,7 @@ from maxik.kernel.engine import LEAP, LITERAL, KernelEngine
 from maxik.numerics.float32 import to_hex
 from maxik.problems import SplineSolution
 from maxik.profile import PROFILES
-from spline_problems import KINDS, make_problem
+from maxik.verify.spline_problems import KINDS, make_problem
 
 
 def bits(value: object) -> object:

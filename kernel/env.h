@@ -34,8 +34,6 @@ typedef double reg;
 #endif
 #endif
 
-#define F(e) ((float)(e))
-
 /* Small functions of the solve are inlined: passing vectors through memory costs a quarter of its time. */
 #if defined(__GNUC__)
 #define INLINE static __inline__ __attribute__((always_inline))
@@ -43,6 +41,36 @@ typedef double reg;
 #define INLINE static __forceinline
 #else
 #define INLINE static
+#endif
+
+/* A rounding to float. On x87 a cast alone is not enough: gcc narrows (float)((long double)a * b) to a product of floats,
+ * which stays in a register of 53 bits; only a store rounds for certain. */
+#if defined(MAXIK_X87_REGISTERS)
+INLINE float rounded_to_float(double e)
+{
+    volatile float stored = (float)e;
+    return stored;
+}
+#define F(e) rounded_to_float(e)
+#else
+#define F(e) ((float)(e))
+#endif
+
+/* acos of the C runtime. glibc's for 32-bit x86 computes it on x87 at whatever precision is set, and at 53 bits misses
+ * msvcr90's float on two inputs; here it is computed with 64 bits and rounded once. */
+#if defined(MAXIK_X87_REGISTERS) && defined(__GNUC__) && !defined(_WIN32)
+static double crt_acos(double x)
+{
+    unsigned short kept, wide = 0x37f;
+    volatile double found;
+    __asm__ __volatile__("fnstcw %0" : "=m"(kept));
+    __asm__ __volatile__("fldcw %0" : : "m"(wide));
+    found = (double)acosl(x);
+    __asm__ __volatile__("fldcw %0" : : "m"(kept));
+    return found;
+}
+#else
+#define crt_acos(x) acos(x)
 #endif
 
 /* The double constant of spec 2.1. */

@@ -79,7 +79,7 @@ INLINE Point3 cross(Point3 a, Point3 b)
 /* acos_safe (spec 2.1): returns double; every call site assigns the result to a float. */
 INLINE double acos_safe(float x)
 {
-    return x <= -1.0f ? MAXIK_PI : x >= 1.0f ? 0.0 : acos((double)x);
+    return x <= -1.0f ? MAXIK_PI : x >= 1.0f ? 0.0 : crt_acos((double)x);
 }
 
 #endif

@@ -3,9 +3,10 @@
 #include "spline_leap.h"
 
 /* Exactly the float literals of spec 4.2. */
-#define STEP_COARSE 0.001f
-#define STEP_MIDDLE 0.0001f
-#define STEP_FINE 0.000001f
+/* Rounded, since C99 lets a literal have the precision of the registers (FLT_EVAL_METHOD 2); cl.exe's is a float. */
+#define STEP_COARSE F(0.001f)
+#define STEP_MIDDLE F(0.0001f)
+#define STEP_FINE F(0.000001f)
 
 static Point3 row3(const float *rows, int i)
 {

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from limb_problems import KINDS, make_problem
 from maxik.kernel.engine import KernelEngine, is_built
 from maxik.model.engine import ModelEngine
 from maxik.numerics.float32 import same_bits, to_hex
 from maxik.problems import LimbSolution, Vector
 from maxik.profile import PROFILES
+from maxik.verify.limb_problems import KINDS, make_problem
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="the compiled kernel is not there")
 

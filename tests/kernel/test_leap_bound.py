@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from maxik.kernel.build_kernel import compile_flags, declarations
 from maxik.kernel.engine import LITERAL, KernelEngine, is_built
 from maxik.profile import PROFILES
-from spline_problems import make_problem
+from maxik.verify.spline_problems import make_problem
 
 KERNEL = Path(__file__).resolve().parents[2] / "kernel"
 HALF_ULP = 2.0**-24

@@ -11,7 +11,7 @@ from maxik.model.engine import ModelEngine
 from maxik.numerics.float32 import to_hex
 from maxik.problems import SplineSolution
 from maxik.profile import PROFILES
-from spline_problems import KINDS, make_problem
+from maxik.verify.spline_problems import KINDS, make_problem
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="the compiled kernel is not there")
 many = settings(deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)

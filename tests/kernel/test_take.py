@@ -7,13 +7,13 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from limb_problems import KINDS, make_problem
 from maxik.errors import EngineError
 from maxik.kernel.engine import KernelEngine, is_built
 from maxik.model.engine import ModelEngine
 from maxik.numerics.float32 import same_bits
 from maxik.problems import STATUSES, Engine, LimbProblem, LimbTake
 from maxik.profile import PROFILES, CoreProfile
+from maxik.verify.limb_problems import KINDS, make_problem
 
 needs_kernel = pytest.mark.skipif(not is_built(), reason="the compiled kernel is not there")
 FRAMES = 24

@@ -151,7 +151,7 @@ KINDS: Mapping[str, Callable[[random.Random], LimbProblem]] = {
 
 def make_problem(kind: str, seed: int) -> LimbProblem:
     """Return the problem of a kind and a seed."""
-    return KINDS[kind](random.Random(seed))  # noqa: S311 - test data, not secrets
+    return KINDS[kind](random.Random(seed))
 
 
 def _unit(v: Vector) -> Vector:

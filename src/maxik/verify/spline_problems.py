@@ -181,4 +181,4 @@ KINDS: Mapping[str, Callable[[random.Random], SplineProblem]] = {
 
 def make_problem(kind: str, seed: int) -> SplineProblem:
     """Return the problem of a kind and a seed."""
-    return KINDS[kind](random.Random(seed))  # noqa: S311 - test data, not secrets
+    return KINDS[kind](random.Random(seed))
