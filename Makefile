@@ -1,4 +1,4 @@
-# make install | demo | test | check | bench | fuzz | fuzz-max | report; every target sets itself up on a machine with python3 and a C compiler.
+# make install | demo | test | check | bench | fuzz | fuzz-max | gate | report; every target sets itself up on a machine with python3 and a C compiler.
 
 PYTHON ?= python3
 VENV := .venv
@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 KERNEL := $(wildcard kernel/*.c kernel/*.h) src/maxik/kernel/build_kernel.py setup.py pyproject.toml
 SHARED ?= ../shared
 
-.PHONY: install demo test check bench fuzz fuzz-max report lock clean
+.PHONY: install demo test check bench fuzz fuzz-max gate report lock clean
 
 install: $(STAMP)
 
@@ -40,6 +40,10 @@ fuzz: $(STAMP)
 # 20,000 damaged .max files made from the reference scenes: each ends in a scene or one clear error, soon and small.
 fuzz-max: $(STAMP)
 	$(BIN)/python fuzz/max_files.py $(SHARED)/maxfiles/*.max --seed $(or $(FUZZ_SEED),0) --count $(or $(FUZZ_COUNT),20000)
+
+# Native kernel, x87 builds and model over all vectors and random problems, every bit; gate.json says what was compared.
+gate: $(STAMP)
+	$(BIN)/python -m maxik.verify.gate --vectors $(SHARED)/vectors --limb $(or $(GATE_LIMB),200000) --spline $(or $(GATE_SPLINE),5000) $(foreach target,$(or $(GATE_TARGETS),x87-gcc wine-mingw),--target $(target)) -o $(or $(GATE_OUTPUT),gate.json)
 
 # docs/max-report.md, from a run over the reference scenes.
 report: $(STAMP)

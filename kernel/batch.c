@@ -242,7 +242,7 @@ float MAXIK_EXPORT(sqrt)(float x)
 
 float MAXIK_EXPORT(atan2)(float y, float x)
 {
-    return F(atan2((double)y, (double)x));
+    return F(crt_atan2((double)y, (double)x));
 }
 
 float MAXIK_EXPORT(point3_length_unify)(const float *v, float *out)

@@ -56,8 +56,20 @@ INLINE float rounded_to_float(double e)
 #define F(e) ((float)(e))
 #endif
 
-/* acos of the C runtime. glibc's for 32-bit x86 computes it on x87 at whatever precision is set, and at 53 bits misses
- * msvcr90's float on two inputs; here it is computed with 64 bits and rounded once. */
+/* sin, cos, acos, atan2 of the C runtime, each correctly rounded but for the last bits of a double.
+ *
+ * MAXIK_RUNTIME_CALLS: the program asks the runtime's DLL (oracle_main.c), since MinGW's own sin and cos are bare x87
+ * instructions, which are wrong for large angles. glibc's acos for 32-bit x86 computes on x87 at whatever precision is
+ * set, and at 53 bits misses msvcr90's float on two inputs: there it is computed with 64 bits and rounded once. */
+#if defined(MAXIK_RUNTIME_CALLS)
+#define crt_sin(x) runtime_sin(x)
+#define crt_cos(x) runtime_cos(x)
+#define crt_acos(x) runtime_acos(x)
+#define crt_atan2(y, x) runtime_atan2(y, x)
+#else
+#define crt_sin(x) sin(x)
+#define crt_cos(x) cos(x)
+#define crt_atan2(y, x) atan2(y, x)
 #if defined(MAXIK_X87_REGISTERS) && defined(__GNUC__) && !defined(_WIN32)
 static double crt_acos(double x)
 {
@@ -71,6 +83,7 @@ static double crt_acos(double x)
 }
 #else
 #define crt_acos(x) acos(x)
+#endif
 #endif
 
 /* The double constant of spec 2.1. */

@@ -121,8 +121,8 @@ INLINE Matrix3 matrix3_inverse(const Matrix3 *a)
 INLINE Turn turn_of(float angle)
 {
     Turn t;
-    t.c = F(cos((double)angle));
-    t.s = F(sin((double)angle));
+    t.c = F(crt_cos((double)angle));
+    t.s = F(crt_sin((double)angle));
     return t;
 }
 

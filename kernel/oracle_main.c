@@ -11,6 +11,11 @@
 #ifdef MAXIK_SSE_32
 #error "the oracle is the reference environment"
 #endif
+#if defined(__MINGW32__) && defined(MAXIK_X87_REGISTERS)
+#define MAXIK_RUNTIME_CALLS
+static double (*runtime_sin)(double), (*runtime_cos)(double), (*runtime_acos)(double);
+static double (*runtime_atan2)(double, double);
+#endif
 #include "all.c"
 
 #include <stdio.h>
@@ -469,9 +474,33 @@ static void answer(unsigned op, size_t rows, const float *in, size_t floats)
     free(out);
 }
 
+#ifdef MAXIK_RUNTIME_CALLS
+typedef double (*OneOperand)(double);
+typedef double (*TwoOperands)(double, double);
+
+/* Take the transcendentals from the runtime's DLL; 0 when one is missing. */
+static int find_runtime(void)
+{
+    HMODULE module = GetModuleHandleA("msvcrt.dll");
+    if (module == NULL) {
+        return 0;
+    }
+    runtime_sin = (OneOperand)(void *)GetProcAddress(module, "sin");
+    runtime_cos = (OneOperand)(void *)GetProcAddress(module, "cos");
+    runtime_acos = (OneOperand)(void *)GetProcAddress(module, "acos");
+    runtime_atan2 = (TwoOperands)(void *)GetProcAddress(module, "atan2");
+    return runtime_sin != NULL && runtime_cos != NULL && runtime_acos != NULL && runtime_atan2 != NULL;
+}
+#endif
+
 int main(void)
 {
     unsigned char head[16];
+#ifdef MAXIK_RUNTIME_CALLS
+    if (!find_runtime()) {
+        return 5;
+    }
+#endif
 #ifdef _WIN32
     _setmode(_fileno(stdin), _O_BINARY);
     _setmode(_fileno(stdout), _O_BINARY);

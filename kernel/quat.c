@@ -15,8 +15,8 @@ INLINE Quat quat(float x, float y, float z, float w)
 INLINE Quat make_row_quat(Point3 axis, float angle)
 {
     double half_angle = 0.5 * angle;
-    double c = cos(half_angle);
-    double s = -sin(half_angle);
+    double c = crt_cos(half_angle);
+    double s = -crt_sin(half_angle);
     return quat(F(R(F(s)) * axis.x), F(R(F(s)) * axis.y), F(R(F(s)) * axis.z), F(c));
 }
 
@@ -59,8 +59,8 @@ INLINE Point3 apply_row_quat(Point3 p, Quat q)
 INLINE Quat quat_from_ang_axis(Point3 axis, float angle)
 {
     double h = 0.5 * angle;
-    float s = F(sin(h));
-    return quat(F(R(s) * axis.x), F(R(s) * axis.y), F(R(s) * axis.z), F(cos(h)));
+    float s = F(crt_sin(h));
+    return quat(F(R(s) * axis.x), F(R(s) * axis.y), F(R(s) * axis.z), F(crt_cos(h)));
 }
 
 /* [CORE] quat.make_matrix: products-first */

@@ -16,6 +16,7 @@ from maxik.errors import MaxikError, UsageError
 
 if TYPE_CHECKING:
     from maxik.bake import Progress
+    from maxik.problems import Engine
 
 LONG_TAKE = 2_000_000
 """Nodes times frames from which a bake shows a progress bar."""
@@ -70,10 +71,16 @@ def _parser() -> argparse.ArgumentParser:
     convert.add_argument("-o", "--output", required=True, metavar="OUT.scene.json", help="output file")
 
     verify = _command(commands, "verify", _verify, "compare an engine with vector files, bit for bit")
-    verify.add_argument("vectors", nargs="+", metavar="VECTORS", help="vector files (.jsonl)")
+    verify.add_argument("vectors", nargs="*", metavar="VECTORS", help="vector files (.jsonl)")
+    verify.add_argument("--frozen", action="store_true", help="also check the frozen hashes of a fixed corpus")
     verify.add_argument("--report", metavar="R.json", help="also write the result here as JSON")
     _engine_options(verify)
     _march_option(verify)
+
+    oracle = _command(commands, "oracle", _oracle, "build the kernel with other compilers and ask them for their bits")
+    oracle.add_argument("action", choices=("build", "status", "run"), help="what to do; run takes a target and vector files")
+    oracle.add_argument("what", nargs="*", metavar="TARGET", help="native, x87-gcc, wine-mingw, wine-cl (default: all)")
+    oracle.add_argument("-O", dest="level", choices=("0", "1", "2", "3"), default="2", help="optimisation (default: 2)")
 
     core = _command(commands, "core", _core, "show the core profile: each item, its candidate, what it rests on")
     core.add_argument("--profile", default="candidate-1", metavar="P", help="profile (default: candidate-1)")
@@ -264,11 +271,65 @@ def _verify(arguments: argparse.Namespace) -> int:
     engine, notices = make_engine(arguments.engine, parse_profile(arguments.profile), arguments.march)
     for notice in notices:
         print(f"notice: {notice}", file=sys.stderr)
+    if not arguments.vectors and not arguments.frozen:
+        message = "nothing to verify: name vector files, or --frozen"
+        raise UsageError(message)
+    wrong = _frozen(engine) if arguments.frozen else 0
     report = verify_files(arguments.vectors, engine)
     if arguments.report:
         write_whole(arguments.report, to_json(report).encode())
-    print(render(report))
-    return 0 if report.failed == 0 else 1
+    if arguments.vectors:
+        print(render(report))
+    return 0 if report.failed == 0 and wrong == 0 else 1
+
+
+def _frozen(engine: Engine) -> int:
+    """Print how an engine meets the frozen hashes; return how many it misses."""
+    from maxik.verify.frozen import check_frozen
+
+    results = check_frozen(engine)
+    for result in results:
+        if not result.agrees:
+            print(f"frozen {result.corpus} {result.kind} ({result.environment}): other bits")
+    wrong = sum(not result.agrees for result in results)
+    print(f"frozen hashes: {len(results) - wrong} agree, {wrong} differ")
+    return wrong
+
+
+def _oracle(arguments: argparse.Namespace) -> int:
+    from maxik.oracle.build import TARGETS, build
+    from maxik.oracle.engine import open_oracle
+    from maxik.profile import PROFILES
+
+    level = f"-O{arguments.level}"
+    if arguments.action == "run":
+        from maxik.verify import render, verify_files
+
+        if len(arguments.what) < 2:  # noqa: PLR2004 - a target and a file
+            message = "maxik oracle run takes a target and vector files"
+            raise UsageError(message)
+        engine = open_oracle(arguments.what[0], PROFILES["candidate-1"], optimisation=level)
+        report = verify_files(arguments.what[1:], engine)
+        engine.close()
+        print(render(report))
+        return 0 if report.failed == 0 else 1
+    worst = 0
+    for target in arguments.what or TARGETS:
+        try:
+            if arguments.action == "build":
+                print(f"{target}: {build(target, optimisation=f'-O{arguments.level}').command[-1]}")
+                continue
+            engine = open_oracle(target, PROFILES["candidate-1"], optimisation=level)
+            told = engine.describe()
+            engine.close()
+            print(
+                f"{target}: {told['implementation']}, {told['registers']} registers, control word {told['control_word']}, "
+                f"{told['runtime']}, sources {told['source']}"
+            )
+        except MaxikError as error:
+            print(f"{target}: {error}")
+            worst = 1 if arguments.what else worst
+    return worst
 
 
 def _core(arguments: argparse.Namespace) -> int:
