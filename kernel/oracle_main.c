@@ -28,8 +28,10 @@ static double (*runtime_atan2)(double, double);
 #endif
 
 #ifndef MAXIK_SOURCE_HASH
-#define MAXIK_SOURCE_HASH "unknown"
+#define MAXIK_SOURCE_HASH unknown
 #endif
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
 
 #define PROTOCOL 1
 #define REQUEST_MAGIC 0x3151584du /* "MXQ1" */
@@ -353,8 +355,6 @@ static void run_spline(const float *in, float *out)
 #elif defined(__GNUC__)
 #define COMPILER "gcc " __VERSION__
 #elif defined(_MSC_VER)
-#define TEXT_(x) #x
-#define TEXT(x) TEXT_(x)
 #define COMPILER "msvc " TEXT(_MSC_FULL_VER)
 #else
 #define COMPILER "unknown"
@@ -391,7 +391,7 @@ static unsigned hello(char *text)
     runtime_name(runtime, sizeof runtime);
     sprintf(text,
             "protocol=%d\nsource=%s\ncompiler=%s\nregisters=%s\npointer_bits=%d\ncontrol_word=%#x\nruntime=%s\n",
-            PROTOCOL, MAXIK_SOURCE_HASH, COMPILER,
+            PROTOCOL, TEXT(MAXIK_SOURCE_HASH), COMPILER,
 #ifdef MAXIK_X87_REGISTERS
             "x87",
 #else

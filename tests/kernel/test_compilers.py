@@ -7,9 +7,11 @@ to float, which changes the last bits of half of all limb solves.
 from __future__ import annotations
 
 import ctypes
+import re
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -84,3 +86,15 @@ def test_an_optimiser_drops_no_rounding(environment: str, tmp_path: Path) -> Non
 def test_the_two_environments_differ(tmp_path: Path) -> None:
     a, b = (build(environment, compile_flags(), tmp_path / f"{environment}.so") for environment in ENVIRONMENTS)
     assert solve(a, ENVIRONMENTS[0], 0) != solve(b, ENVIRONMENTS[1], 0)
+
+
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="no disassembler")
+def test_the_built_extension_has_no_fused_multiply_add() -> None:
+    """One rounding instead of two would change bits; the flags forbid it on every CPU that has it."""
+    extension = import_module("maxik.kernel._kernel").__file__
+    listing = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", str(extension)], check=True, capture_output=True, text=True
+    )
+    instructions = {line.split("\t")[1].split()[0] for line in listing.stdout.splitlines() if line.count("\t") >= 1}
+    assert len(instructions) > 20
+    assert not [name for name in instructions if re.match(r"v?fn?m(add|sub|la|ls)", name)]

@@ -117,9 +117,9 @@ def _compile(built: Program, compiler: Sequence[str], kernel: Path, program: Pat
     beside = program.with_name(f"{program.name}.{os.getpid()}.part")
     main = str(kernel / "oracle_main.c")
     if built.target == WINE_CL:
-        arguments = [*built.flags, f'/DMAXIK_SOURCE_HASH="\\"{built.source}\\""', f"/Fe{beside}", f"/Fo{program.parent}/", main]
+        arguments = [*built.flags, f"/DMAXIK_SOURCE_HASH={built.source}", f"/Fe{beside}", f"/Fo{program.parent}/", main]
     else:
-        arguments = [*built.flags, f'-DMAXIK_SOURCE_HASH="{built.source}"', main, "-o", str(beside), "-lm"]
+        arguments = [*built.flags, f"-DMAXIK_SOURCE_HASH={built.source}", main, "-o", str(beside), "-lm"]
     ran = _run([*compiler, *arguments])
     if ran.returncode or not beside.is_file():
         told = (ran.stderr or ran.stdout).strip().splitlines()
