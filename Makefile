@@ -1,4 +1,4 @@
-# make install | demo | test | check | bench | fuzz | fuzz-max | gate | report; every target sets itself up on a machine with python3 and a C compiler.
+# make install | demo | test | check | bench | fuzz | fuzz-max | gate | exhaust | report; every target sets itself up on a machine with python3 and a C compiler.
 
 PYTHON ?= python3
 VENV := .venv
@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 KERNEL := $(wildcard kernel/*.c kernel/*.h) src/maxik/kernel/build_kernel.py setup.py pyproject.toml
 SHARED ?= ../shared
 
-.PHONY: install demo test check bench fuzz fuzz-max gate report lock clean
+.PHONY: install demo test check bench fuzz fuzz-max gate exhaust report lock clean
 
 install: $(STAMP)
 
@@ -44,6 +44,10 @@ fuzz-max: $(STAMP)
 # Native kernel, x87 builds and model over all vectors and random problems, every bit; gate.json says what was compared.
 gate: $(STAMP)
 	$(BIN)/python -m maxik.verify.gate --vectors $(SHARED)/vectors --limb $(or $(GATE_LIMB),200000) --spline $(or $(GATE_SPLINE),5000) $(foreach target,$(or $(GATE_TARGETS),x87-gcc wine-mingw),--target $(target)) -o $(or $(GATE_OUTPUT),gate.json)
+
+# Every float32 input of the kernel's transcendentals and square root, minutes; docs/exhaust.md is the summary.
+exhaust: $(STAMP)
+	$(BIN)/python -m maxik.oracle.exhaust -o docs/exhaust.md
 
 # docs/max-report.md, from a run over the reference scenes.
 report: $(STAMP)
