@@ -10,10 +10,11 @@ solved and not, degenerate frames by cause, what of the scene was not evaluated,
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from maxik.engines import make_engine
 from maxik.errors import UsageError
 from maxik.formats.load import load_scene
 from maxik.formats.whole_file import write_whole
-from maxik.problems import Engine
+from maxik.problems import Engine, LimbProblem, SplineProblem
 from maxik.profile import PROFILES, CoreProfile
 from maxik.scene.dependencies import resting_on
 from maxik.scene.evaluate import evaluate
@@ -30,6 +31,9 @@ from maxik.scene.ik import TOO_FAR, TOO_NEAR, chain_joints
 from maxik.scene.motion import BakedScene, ChainMotion
 from maxik.scene.scene import TICKS_PER_SECOND, Scene, named_tracks
 from maxik.scene.tracks import Ticks
+
+if TYPE_CHECKING:
+    from maxik.spilling import Recorder
 
 CERTIFICATE_FORMAT = "maxik-certificate/1"
 MOST_FRAMES = 1_000_000
@@ -46,7 +50,8 @@ class BakeOptions:
     """How to bake: `frames` (first, last) in frames of `fps`, both included, None for the scene's own range.
 
     `fps` is the sampling rate, None for the scene's frame rate. `engine` is "kernel", "model" or None for the fastest.
-    `march`: how the kernel marches splines, "leap" or "literal"; the bits are the same.
+    `march`: how the kernel marches splines, "leap" or "literal"; the bits are the same. `spill`: also report in the
+    certificate which frames a compiler's register spills could change; seconds a frame, more for splines.
     """
 
     frames: tuple[float, float] | None = None
@@ -54,6 +59,7 @@ class BakeOptions:
     profile: CoreProfile = PROFILES["candidate-1"]
     engine: str | None = None
     march: str = "leap"
+    spill: bool = False
 
 
 def bake_file(
@@ -77,8 +83,44 @@ def bake_scene(
     options = options or BakeOptions()
     ticks, frame_rate = sample_ticks(scene, options)
     engine, notices = make_engine(options.engine, options.profile, options.march)
-    baked = evaluate(scene, ticks, engine, frame_rate, progress)
-    return baked, certify(baked, engine, notices)
+    if not options.spill:
+        baked = evaluate(scene, ticks, engine, frame_rate, progress)
+        return baked, certify(baked, engine, notices)
+    from maxik.spilling import Recorder  # noqa: PLC0415 - the model is loaded for this alone
+
+    recorder = Recorder(engine)
+    baked = evaluate(scene, ticks, recorder, frame_rate)
+    return baked, {**certify(baked, engine, notices), "spill": _spill_entries(baked, recorder, options.profile, progress)}
+
+
+def _spill_entries(
+    baked: BakedScene, recorder: Recorder, profile: CoreProfile, progress: Progress | None
+) -> list[dict[str, Any]]:
+    """Return what spills could change, for every solved chain; a limb frame by frame, a spline problem by problem."""
+    from maxik.spilling import spill_many, summary  # noqa: PLC0415 - the same
+
+    entries = []
+    splines = iter(recorder.splines)
+    for motion in baked.chains:
+        chain = baked.scene.chains[motion.chain]
+        problems: list[LimbProblem | SplineProblem] = []
+        if chain.spline is not None:
+            problems += next(splines)
+        else:
+            (take,) = [take for take in recorder.limbs if np.shares_memory(take.goal, motion.goal_in_chain)]
+            problems += [take.problem(frame) for frame in range(len(baked.ticks))]
+        results = spill_many(profile, problems, processes=os.cpu_count() or 1, progress=progress)
+        places = [place for place, result in enumerate(results) if not result.stable]
+        sensitive = [
+            {
+                "tick" if chain.spline is None else "problem": int(baked.ticks[place]) if chain.spline is None else place,
+                "sites": list(results[place].changing),
+                "all_together": results[place].all_change,
+            }
+            for place in places
+        ]
+        entries.append({"chain": chain.name, **summary(results), "sensitive": sensitive})
+    return entries
 
 
 def sample_ticks(scene: Scene, options: BakeOptions) -> tuple[Ticks, float]:

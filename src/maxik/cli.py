@@ -59,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--range", metavar="A:B", help="first and last frame, at --fps (default: the scene's range)")
     bake.add_argument("--fps", type=float, metavar="N", help="frames a second to sample (default: the scene's)")
     bake.add_argument("--report", metavar="R.json", help="also write the certificate here")
+    bake.add_argument("--spill", action="store_true", help="also report the frames that register spills could change (slow)")
     _engine_options(bake)
     _march_option(bake)
 
@@ -72,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
 
     verify = _command(commands, "verify", _verify, "compare an engine with vector files, bit for bit")
     verify.add_argument("vectors", nargs="*", metavar="VECTORS", help="vector files (.jsonl)")
+    verify.add_argument("--spill", action="store_true", help="instead, tell which solves register spills could change (slow)")
     verify.add_argument("--frozen", action="store_true", help="also check the frozen hashes of a fixed corpus")
     verify.add_argument("--report", metavar="R.json", help="also write the result here as JSON")
     _engine_options(verify)
@@ -141,6 +143,7 @@ def _bake(arguments: argparse.Namespace) -> int:
         profile=parse_profile(arguments.profile),
         engine=arguments.engine,
         march=arguments.march,
+        spill=arguments.spill,
     )
     with _ProgressBar() as progress:
         baked, certificate = bake_file(arguments.scene, options, progress)
@@ -182,6 +185,9 @@ def _bake_summary(certificate: dict, written: Sequence[str]) -> list[str]:  # ty
     resting = len(certificate["resting_on_held"])
     if resting:
         lines.append(f"resting on a node that is held: {resting} nodes (named in the certificate)")
+    for entry in certificate.get("spill", ()):
+        changed = f"{entry['changed_by_one_spill']} changed by one spill, {entry['changed_by_all_together']} by all together"
+        lines.append(f"spills, {entry['chain']!r}: {entry['stable']} of {entry['problems']} stable, {changed}")
     if certificate["not_finite"]:
         lines.append(f"not finite somewhere: {len(certificate['not_finite'])} nodes (named in the certificate)")
     outside = len(certificate["evaluated_outside_keys"])
@@ -274,6 +280,8 @@ def _verify(arguments: argparse.Namespace) -> int:
     if not arguments.vectors and not arguments.frozen:
         message = "nothing to verify: name vector files, or --frozen"
         raise UsageError(message)
+    if arguments.spill:
+        return _spills(arguments)
     wrong = _frozen(engine) if arguments.frozen else 0
     report = verify_files(arguments.vectors, engine)
     if arguments.report:
@@ -281,6 +289,37 @@ def _verify(arguments: argparse.Namespace) -> int:
     if arguments.vectors:
         print(render(report))
     return 0 if report.failed == 0 and wrong == 0 else 1
+
+
+def _spills(arguments: argparse.Namespace) -> int:
+    """Print what spills could change of the solves in vector files; what else the files hold is left out, and said."""
+    import json
+
+    from maxik.formats.whole_file import write_whole
+    from maxik.profile import parse_profile
+    from maxik.spilling import spill_many, summary
+    from maxik.vectors import read_vectors, solve_problems
+
+    profile = parse_profile(arguments.profile)
+    reports = {}
+    for path in arguments.vectors:
+        file = read_vectors(path)
+        problems = solve_problems(file)
+        if not problems:
+            print(f"{path}: no solves, {file.item}")
+            continue
+        with _ProgressBar() as progress:
+            found = summary(spill_many(profile, problems, processes=os.cpu_count() or 1, progress=progress))
+        reports[path] = found
+        print(
+            f"{path}: {found['stable']} of {found['problems']} stable, {found['changed_by_one_spill']} changed by one spill, "
+            f"{found['changed_by_all_together']} by all together"
+        )
+        for entry in found["sites"]:
+            print(f"  {entry['problems']:5d}  {entry['site']}")
+    if arguments.report:
+        write_whole(arguments.report, (json.dumps(reports, indent=1) + "\n").encode())
+    return 0
 
 
 def _frozen(engine: Engine) -> int:

@@ -255,3 +255,12 @@ def _object(file: str, number: int, line: str) -> dict[str, Any]:
         message = "is not a JSON object"
         raise FileFormatError(message, file=file, line=number)
     return entry
+
+
+def solve_problems(file: VectorFile) -> list[LimbProblem | SplineProblem]:
+    """Return the problems of a file of limb or spline solves, in order; none for a file of other items."""
+    if file.item == LIMB_SOLVE:
+        return [limb_problem(file, case) for case in file.cases]
+    if file.item == SPLINE_SOLVE:
+        return [spline_problem(file, case) for case in file.cases]
+    return []

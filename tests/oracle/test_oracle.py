@@ -20,8 +20,8 @@ from maxik.oracle.build import CL_VARIABLE, KERNEL, NATIVE, WINE_CL, X87_GCC, Pr
 from maxik.oracle.engine import OracleEngine, open_oracle
 from maxik.oracle.protocol import CONTROL_WORD, Oracle
 from maxik.profile import PROFILES
+from maxik.solutions import limb_bits, spline_bits
 from maxik.verify import gate, limb_problems, spline_problems
-from maxik.verify.solutions import limb_bits, spline_bits
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler"),

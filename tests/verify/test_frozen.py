@@ -12,8 +12,8 @@ from maxik.cli import main
 from maxik.kernel.engine import LEAP, LITERAL, KernelEngine, is_built
 from maxik.model.engine import ModelEngine
 from maxik.profile import PROFILES
+from maxik.solutions import limb_bits
 from maxik.verify import frozen, limb_problems
-from maxik.verify.solutions import limb_bits
 
 
 @pytest.mark.skipif(not is_built(), reason="the compiled kernel is not there")

@@ -20,8 +20,8 @@ from pathlib import Path
 from maxik.kernel.engine import LITERAL, KernelEngine
 from maxik.problems import Engine
 from maxik.profile import PROFILES
+from maxik.solutions import limb_bits, spline_bits
 from maxik.verify import limb_problems, spline_problems
-from maxik.verify.solutions import limb_bits, spline_bits
 
 LIMBS, SPLINES = 200, 12
 """Problems of each kind, seeds 0 and up."""

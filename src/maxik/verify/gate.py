@@ -29,9 +29,9 @@ from maxik.oracle.build import NATIVE, WINE_MINGW, X87_GCC
 from maxik.oracle.engine import OracleEngine, open_oracle
 from maxik.problems import Engine
 from maxik.profile import PROFILES
+from maxik.solutions import limb_bits, spline_bits
 from maxik.verify import limb_problems, spline_problems
 from maxik.verify.check import verify_files
-from maxik.verify.solutions import limb_bits, spline_bits
 
 GATE_FORMAT = "maxik-gate/1"
 _LIMB_BATCH, _SPLINE_BATCH = 500, 4
