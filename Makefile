@@ -1,4 +1,4 @@
-# make install | demo | test | check | bench | fuzz | fuzz-max | gate | exhaust | report; every target sets itself up on a machine with python3 and a C compiler.
+# make install | demo | test | check | bench | fuzz | fuzz-max | gate | exhaust | spills | report; every target sets itself up on a machine with python3 and a C compiler.
 
 PYTHON ?= python3
 VENV := .venv
@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 KERNEL := $(wildcard kernel/*.c kernel/*.h) src/maxik/kernel/build_kernel.py setup.py pyproject.toml
 SHARED ?= ../shared
 
-.PHONY: install demo test check bench fuzz fuzz-max gate exhaust report lock clean
+.PHONY: install demo test check bench fuzz fuzz-max gate exhaust spills report lock clean
 
 install: $(STAMP)
 
@@ -48,6 +48,10 @@ gate: $(STAMP)
 # Every float32 input of the kernel's transcendentals and square root, minutes; docs/exhaust.md is the summary.
 exhaust: $(STAMP)
 	$(BIN)/python -m maxik.oracle.exhaust -o docs/exhaust.md
+
+# docs/spills.md: what register spills could change, of the public vectors and the examples.
+spills: $(STAMP)
+	$(BIN)/python docs/make_spill_report.py $(SHARED)/vectors
 
 # docs/max-report.md, from a run over the reference scenes.
 report: $(STAMP)

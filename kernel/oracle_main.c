@@ -370,9 +370,11 @@ static void runtime_name(char *text, size_t size)
     for (i = 0; i < 3 && text[0] == '\0'; ++i) {
         HMODULE module = GetModuleHandleA(names[i]);
         if (module != NULL) {
-            GetModuleFileNameA(module, text, (DWORD)(size - 8));
-            if (GetProcAddress(GetModuleHandleA("ntdll.dll"), "wine_get_version") != NULL) {
-                strcat(text, " (Wine)");
+            const char *(*wine_version)(void) =
+                (const char *(*)(void))(void *)GetProcAddress(GetModuleHandleA("ntdll.dll"), "wine_get_version");
+            GetModuleFileNameA(module, text, (DWORD)(size - 40));
+            if (wine_version != NULL) {
+                sprintf(text + strlen(text), " (Wine %.20s)", wine_version());
             }
         }
     }
