@@ -5,7 +5,7 @@
 Targets:
     native       the host's compiler, registers spelled as binary64
     x87-gcc      gcc -m32 -mfpmath=387 -fexcess-precision=standard at control word 0x27F (Debian: gcc-multilib)
-    wine-mingw   MinGW's x87 code under Wine, 64-bit where there is no 32-bit Wine (Debian: mingw-w64, wine64)
+    wine-mingw   MinGW's x87 code under Wine, 64-bit where there is no 32-bit Wine (Debian: mingw-w64, wine, wine64)
     wine-cl      cl.exe of VS2008 under Wine, /fp:precise /O2; the user says where it is (docs/oracle.md)
 
 A build lies in the cache folder under the hash of sources, compiler and flags, so that another source is another build.
@@ -82,7 +82,7 @@ def toolchain(target: str, optimisation: str = "-O2") -> tuple[tuple[str, ...], 
         gcc = _found(("gcc",), "gcc with 32-bit libraries (Debian: apt-get install gcc-multilib)")
         return (gcc,), (optimisation, "-m32", *_X87, "-fexcess-precision=standard", "-std=c99", *_LITERAL), ()
     if target == WINE_MINGW:
-        wine = _found(("wine64", "wine", "wine-stable"), "Wine (Debian: apt-get install wine64)")
+        wine = _found(("wine64", "wine", "wine-stable"), "Wine (Debian: apt-get install wine wine64)")
         mingw = _found(("x86_64-w64-mingw32-gcc",), "MinGW (Debian: apt-get install gcc-mingw-w64-x86-64)")
         return (mingw,), (optimisation, *_X87, "-std=c99", *_LITERAL), (wine,)
     if target == WINE_CL:
@@ -130,7 +130,7 @@ def _compile(built: Program, compiler: Sequence[str], kernel: Path, program: Pat
 
 _HINTS: Mapping[str, str] = {
     X87_GCC: "Debian: apt-get install gcc-multilib",
-    WINE_MINGW: "Debian: apt-get install gcc-mingw-w64-x86-64 wine64",
+    WINE_MINGW: "Debian: apt-get install gcc-mingw-w64-x86-64 wine wine64",
 }
 
 
