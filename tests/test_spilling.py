@@ -42,10 +42,23 @@ def test_one_site_is_rounded_and_no_other() -> None:
     exact = expression(met)
     assert exact == 1.0 / 3.0 * 3.0 + 2.0**-60
     quotient = next(iter(met.met))
-    assert expression(Spills(quotient)) == f32(1.0 / 3.0) * 3.0 + 2.0**-60
-    assert expression(Spills(quotient)) != exact
+    assert expression(Spills(frozenset({quotient}))) == f32(1.0 / 3.0) * 3.0 + 2.0**-60
+    assert expression(Spills(frozenset({quotient}))) != exact
     assert expression(Spills(ALL)) == f32(f32(f32(1.0 / 3.0) * 3.0) + 2.0**-60)
     assert site_name(quotient) == f"test_spilling.py:{quotient[0].co_firstlineno + 2} expression: register(1.0) / 3.0"
+
+
+def test_any_set_of_sites_is_spilled_together() -> None:
+    """All sites that were met, given one by one, are the same as all."""
+    problem = limb_problems.make_problem("plain", 3)
+    met = Spills()
+    limb.solve(spilling_core(REFERENCE, met), problem)
+    solve = {name: limb_bits(limb.solve(spilling_core(REFERENCE, Spills(sites)), problem)) for name, sites in (
+        ("all", ALL), ("each", frozenset(met.met)), ("half", frozenset(list(met.met)[::2])), ("none", frozenset()),
+    )}  # fmt: skip
+    assert solve["none"] == limb_bits(limb.solve(core_of(REFERENCE), problem))
+    assert solve["half"] not in (solve["none"], solve["each"])
+    assert solve["all"] == solve["each"]
 
 
 def test_a_site_is_named_by_its_source() -> None:

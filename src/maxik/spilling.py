@@ -49,7 +49,7 @@ def spill(profile: CoreProfile, problem: Problem, *, singles: bool = True) -> Sp
     plain = _solved(spilling_core(profile, met), problem)
     together = _solved(spilling_core(profile, Spills(ALL)), problem)
     sites = list(met.met) if singles else []
-    changing = [site for site in sites if _solved(spilling_core(profile, Spills(site)), problem) != plain]
+    changing = [site for site in sites if _solved(spilling_core(profile, Spills(frozenset({site}))), problem) != plain]
     return SpillResult(len(sites), tuple(sorted(map(site_name, changing))), together != plain)
 
 

@@ -27,9 +27,9 @@ ALL = "all"
 
 @dataclass
 class Spills:
-    """What to spill: nothing, one site, or ALL; `met` collects the sites whose result is no float32 already."""
+    """What to spill: any set of sites, or ALL; `met` collects the sites whose result is no float32 already."""
 
-    chosen: Site | str | None = None
+    chosen: frozenset[Site] | str = frozenset()
     met: dict[Site, None] = field(default_factory=dict)
 
     def keep(self, value: float) -> float:
@@ -43,7 +43,7 @@ class Spills:
         assert frame is not None  # noqa: S101 - someone called
         site = (frame.f_code, frame.f_lasti)
         self.met[site] = None
-        return rounded if self.chosen in (ALL, site) else value
+        return rounded if self.chosen == ALL or site in self.chosen else value
 
 
 def spilling_core(profile: CoreProfile, spills: Spills) -> Core:
