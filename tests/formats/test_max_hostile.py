@@ -184,3 +184,13 @@ def test_sixty_thousand_tiny_objects(tmp_path: Path) -> None:
     node = struct.pack("<HI", scene.classes.index(c.NODE), 6)
     scene.objects += [node] * 1_000 + [chunk(0x7FFF, b"")] * 60_000
     assert end_of(scene, tmp_path).end == "scene"
+
+
+def test_a_signalling_nan_is_no_warning(tmp_path: Path) -> None:
+    """0x7F800001 raises the invalid flag of a conversion; it is named as not finite instead."""
+    scene = MaxScene()
+    noisy = scene.add(c.BEZIER_POSITION, chunk(0x2503, struct.pack("<3I", 0x7F800001, 0, 0)))
+    scene.node("box", scene.root, scene.prs(noisy))
+    assert end_of(scene, tmp_path).end == "scene"
+    _, certificate = bake_scene(read_max(tmp_path / "whole.max"))
+    assert [entry["node"] for entry in certificate["not_finite"]] == ["box"]

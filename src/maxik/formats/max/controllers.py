@@ -290,7 +290,7 @@ class Controllers:
         if keys.assumed:
             self.note("assumed", keys.assumed, self.objects.class_of(index).name, "scale")
         if keys.axes is None or (keys.axes == keys.axes[0]).all():
-            return keys.track, ConstantTrack(NO_TURN if keys.axes is None else tuple(keys.axes[0].astype(float).tolist()))
+            return keys.track, ConstantTrack(NO_TURN if keys.axes is None else tuple(keys.axes[0].tolist()))
         self.note("assumed", "the scale axis turns the shorter way between keys", self.objects.class_of(index).name, "scale")
         return keys.track, SlerpTrack(keys.track.times, keys.axes)
 

@@ -74,7 +74,7 @@ def cached_value(objects: Objects, index: int) -> tuple[float, ...] | None:
     for ident, count in _CACHED.items():
         chunk = parts.get(ident)
         if chunk is not None and chunk.end - chunk.start >= 4 * count:
-            return tuple(np.frombuffer(objects.bytes_of(chunk), "<f4", count).astype(float).tolist())
+            return tuple(np.frombuffer(objects.bytes_of(chunk), "<f4", count).tolist())
     return None
 
 

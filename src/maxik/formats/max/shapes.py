@@ -132,15 +132,9 @@ def _offset(objects: Objects, node: int) -> Transform | None:
     for ident, neutral in zip(_OFFSETS, (ZERO, NO_TURN, (*ONES, *NO_TURN)), strict=True):
         chunk = parts.get(ident)
         stored = chunk is not None and chunk.end - chunk.start == 4 * len(neutral)
-        numbers.append(
-            tuple(np.frombuffer(objects.bytes_of(chunk), "<f4").astype(float).tolist()) if stored and chunk else neutral
-        )
+        numbers.append(tuple(np.frombuffer(objects.bytes_of(chunk), "<f4").tolist()) if stored and chunk else neutral)
     position, rotation, scale = numbers
     if (position, rotation, scale[:3]) == (ZERO, NO_TURN, ONES):
         return None
     turn = QuatRotation(ConstantTrack(rotation))
     return Transform(ConstantTrack(position), turn, ConstantTrack(scale[:3]), ConstantTrack(scale[3:]))
-
-
-def _floats(objects: Objects, chunk: Chunk) -> tuple[float, ...]:
-    return tuple(np.frombuffer(objects.bytes_of(chunk), "<f4").astype(float).tolist())
