@@ -9,26 +9,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from maxik.kernel.engine import LEAP, LITERAL, KernelEngine
-from maxik.numerics.float32 import to_hex
-from maxik.problems import SplineSolution
 from maxik.profile import PROFILES
+from maxik.solutions import spline_bits
 from maxik.verify.spline_problems import KINDS, make_problem
-
-
-def bits(value: object) -> object:
-    """Return floats as bit patterns, nested tuples as lists."""
-    if isinstance(value, float):
-        return to_hex(value)
-    return [bits(entry) for entry in value] if isinstance(value, tuple) else value
-
-
-def found(solution: SplineSolution) -> object:
-    """Return what must not differ."""
-    return bits((solution.status, solution.u, solution.points, solution.euler, solution.frames))
 
 
 def main() -> int:
@@ -46,7 +31,7 @@ def main() -> int:
             problem = make_problem(kind, seed)
             a, b = leap.solve_spline(problem), literal.solve_spline(problem)
             few, many = few + a.samples, many + b.samples
-            if found(a) == found(b):
+            if spline_bits(a) == spline_bits(b):
                 passed += 1
             else:
                 failed += 1

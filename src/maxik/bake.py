@@ -29,7 +29,7 @@ from maxik.scene.dependencies import resting_on
 from maxik.scene.evaluate import evaluate
 from maxik.scene.ik import TOO_FAR, TOO_NEAR, chain_joints
 from maxik.scene.motion import BakedScene, ChainMotion
-from maxik.scene.scene import TICKS_PER_SECOND, Scene, named_tracks
+from maxik.scene.scene import TICKS_PER_SECOND, Scene, held_nodes, named_tracks
 from maxik.scene.tracks import Ticks
 
 if TYPE_CHECKING:
@@ -278,7 +278,7 @@ def _has_non_uniform_scale(baked: BakedScene, motion: ChainMotion) -> bool:
 def _resting_on_held(baked: BakedScene) -> list[int]:
     """Return the nodes whose world TM depends on a node that is held, or on a joint of a chain that is not solved."""
     scene = baked.scene
-    held = {notice.node for notice in scene.notices if notice.kind == "unsupported" and notice.node is not None}
+    held = held_nodes(scene)
     held |= {joint for entry in baked.unsolved for joint in chain_joints(scene, scene.chains[entry.chain])[:-1]}
     return resting_on(scene, held)
 

@@ -17,7 +17,7 @@ import numpy as np
 from maxik.errors import SceneError
 from maxik.scene import ik
 from maxik.scene.dependencies import resting_on
-from maxik.scene.scene import TICKS_PER_SECOND, Chain, Joint, Node, Scene
+from maxik.scene.scene import TICKS_PER_SECOND, Chain, Joint, Node, Scene, held_nodes
 from maxik.scene.tracks import ComponentsTrack, KeyedTrack, SumTrack, Ticks, Track
 from maxik.scene.transform import (
     AXIS_ORDERS,
@@ -45,7 +45,6 @@ def inspect_scene(scene: Scene) -> Json:
     """Return what a scene holds as JSON data."""
     driven: dict[int, str] = {}
     chains = [_chain(scene, chain, driven) for chain in scene.chains]
-    held = {notice.node for notice in scene.notices if notice.kind == "unsupported" and notice.node is not None}
     return {
         "format": INSPECT_FORMAT,
         "file": scene.file,
@@ -59,7 +58,7 @@ def inspect_scene(scene: Scene) -> Json:
             {"kind": notice.kind, "node": notice.node, "class": notice.class_name, "where": notice.where, "what": notice.what}
             for notice in sorted(scene.notices, key=lambda notice: _KINDS.index(notice.kind) if notice.kind in _KINDS else 0)
         ],
-        "resting_on_held": resting_on(scene, held),
+        "resting_on_held": resting_on(scene, held_nodes(scene)),
     }
 
 

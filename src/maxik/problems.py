@@ -197,6 +197,38 @@ class SplineSolution:
     samples: int
 
 
+SPLINE_ARRAYS: Mapping[str, int] = {
+    "bone_lengths": 1,
+    "bone_axes": 3,
+    "co_axes": 3,
+    "u": 1,
+    "points": 3,
+    "euler": 3,
+    "frames": 12,
+    "directions": 3,
+}
+"""The arrays that the C side of a spline solve fills -> floats a row; each has joints + 1 rows."""
+
+
+def spline_solution(status: str, joints: int, count: int, arrays: Mapping[str, Float32s], samples: int) -> SplineSolution:
+    """Return the solution of `count` points that stands in the arrays of SPLINE_ARRAYS."""
+    bones = joints if count else 0
+
+    def rows(name: str, number: int) -> tuple[Vector, ...]:
+        return tuple(map(tuple, arrays[name][:number].tolist()))
+
+    return SplineSolution(
+        status=status,
+        bone_lengths=tuple(arrays["bone_lengths"][:joints, 0].tolist()),
+        u=tuple(arrays["u"][:count, 0].tolist()),
+        points=rows("points", count),
+        euler=rows("euler", bones) if count else None,
+        frames=rows("frames", bones),
+        directions=rows("directions", bones),
+        samples=samples,
+    )
+
+
 class Engine(Protocol):
     """What evaluates: the compiled kernel or the model, under one profile. All arrays float32, C-contiguous.
 

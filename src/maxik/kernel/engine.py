@@ -19,6 +19,7 @@ import numpy as np
 from maxik.errors import EngineError
 from maxik.problems import (
     GOAL,
+    SPLINE_ARRAYS,
     STATUSES,
     SUCCESS,
     Float32s,
@@ -30,6 +31,7 @@ from maxik.problems import (
     SplineProblem,
     SplineSolution,
     Vector,
+    spline_solution,
 )
 from maxik.profile import CoreProfile
 
@@ -47,19 +49,6 @@ _SWIVEL_IN_START_JOINT, _SWIVEL_IN_GOAL, _SWIVEL_VH_TARGET = range(3)
 def is_built() -> bool:
     """Tell whether the compiled kernel is there."""
     return _kernel is not None
-
-
-_SPLINE_OUTPUTS = {
-    "bone_lengths": 1,
-    "bone_axes": 3,
-    "co_axes": 3,
-    "euler": 3,
-    "frames": 12,
-    "directions": 3,
-    "u": 1,
-    "points": 3,
-}
-"""Output arrays of a spline solve -> floats a row."""
 
 
 @dataclass(frozen=True)
@@ -189,23 +178,8 @@ class KernelEngine:
         return solutions
 
     def _spline_solution(self, call: SplineCall) -> SplineSolution:
-        problem = call.problem
         status = STATUSES[call.solve()]
-        count, bones = call.struct.count, len(problem.joints) if call.struct.count else 0
-
-        def rows(name: str, number: int) -> tuple[Vector, ...]:
-            return tuple(map(tuple, call.found[name][:number].tolist()))
-
-        return SplineSolution(
-            status=status,
-            bone_lengths=tuple(call.found["bone_lengths"][: len(problem.joints), 0].tolist()),
-            u=tuple(call.found["u"][:count, 0].tolist()),
-            points=rows("points", count),
-            euler=rows("euler", bones) if count else None,
-            frames=rows("frames", bones),
-            directions=rows("directions", bones),
-            samples=call.struct.samples,
-        )
+        return spline_solution(status, len(call.problem.joints), call.struct.count, call.found, call.struct.samples)
 
     def spline_call(self, problem: SplineProblem) -> SplineCall:
         """Return a problem laid out for the kernel; solving it again and again gives the same."""
@@ -219,7 +193,7 @@ class KernelEngine:
         if problem.zero_map_vector is not None:
             given["zero_map"] = problem.zero_map_vector
         arrays = {name: np.array(value, np.float32).reshape(-1) for name, value in given.items()}
-        found = {name: np.zeros((joints + 1, size), np.float32) for name, size in _SPLINE_OUTPUTS.items()}
+        found = {name: np.zeros((joints + 1, size), np.float32) for name, size in SPLINE_ARRAYS.items()}
         axes = self._ffi.new("char[]", "".join(joint.axes for joint in problem.joints).encode("ascii"))
         struct = self._ffi.new("maxik_spline *")
         struct.joints, struct.closed, struct.segments = joints, int(problem.closed), len(problem.segments)

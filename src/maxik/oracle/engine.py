@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from maxik.errors import EngineError
+from maxik.kernel.engine import MARCHES
 from maxik.oracle.build import Program, build
 from maxik.oracle.protocol import LIMB, POSITION, SPLINE, Float32s, Oracle
 from maxik.problems import (
     GOAL,
+    SPLINE_ARRAYS,
     STATUSES,
     SUCCESS,
     ItemFunction,
@@ -23,12 +25,12 @@ from maxik.problems import (
     SplineProblem,
     SplineSolution,
     Vector,
+    spline_solution,
 )
 from maxik.profile import CoreProfile
 
 _IN_START_JOINT, _IN_GOAL, _VH_TARGET = range(3)
 _NO_GOAL = (0.0,) * 12
-MARCHES = ("leap", "literal")
 
 
 class OracleEngine:
@@ -221,31 +223,12 @@ def _all_frames(column: Float32s, frames: int) -> Float32s:
     return np.broadcast_to(rows, (frames, rows.shape[1]))
 
 
-_SPLINE_PARTS = {
-    "bone_lengths": 1, "bone_axes": 3, "co_axes": 3, "u": 1, "points": 3, "euler": 3, "frames": 12, "directions": 3,
-}  # fmt: skip
-"""The arrays of a spline reply in their order -> floats a row; each has joints + 1 rows."""
-
-
 def _spline_solution(found: Float32s, joints: int) -> SplineSolution:
-    status, count = STATUSES[int(found[0])], int(found[1])
+    """Return what a spline reply holds: status, count, samples in two parts, and the arrays one after the other."""
     arrays, at = {}, 4
-    for name, width in _SPLINE_PARTS.items():
+    for name, width in SPLINE_ARRAYS.items():
         size = (joints + 1) * width
         arrays[name] = found[at : at + size].reshape(-1, width)
         at += size
-    bones = joints if count else 0
-
-    def rows(name: str, number: int) -> tuple[Vector, ...]:
-        return tuple(map(tuple, arrays[name][:number].tolist()))
-
-    return SplineSolution(
-        status=status,
-        bone_lengths=tuple(arrays["bone_lengths"][:joints, 0].tolist()),
-        u=tuple(arrays["u"][:count, 0].tolist()),
-        points=rows("points", count),
-        euler=rows("euler", bones) if count else None,
-        frames=rows("frames", bones),
-        directions=rows("directions", bones),
-        samples=int(found[2]) + (int(found[3]) << 24),
-    )
+    samples = int(found[2]) + (int(found[3]) << 24)
+    return spline_solution(STATUSES[int(found[0])], joints, int(found[1]), arrays, samples)

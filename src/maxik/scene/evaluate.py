@@ -15,8 +15,8 @@ import numpy as np
 from maxik.problems import Engine, Float32s
 from maxik.scene import ik, spline_ik
 from maxik.scene.dependencies import CHAIN, order
-from maxik.scene.motion import BakedScene, ChainMotion, UnsolvedChain, first_frames
-from maxik.scene.placing import Placing, SolvedAngles, same_rows, scale_matrix, with_translation
+from maxik.scene.motion import BakedScene, ChainMotion, UnsolvedChain, first_frames, same_rows
+from maxik.scene.placing import Placing, SolvedAngles, scale_matrix, with_translation
 from maxik.scene.scene import Chain, Scene, SplineGoal
 from maxik.scene.tracks import Ticks
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from maxik.errors import SceneError
 from maxik.problems import STATUSES, SUCCESS, Engine, Float32s, LimbTake, LimbTakeSolution
+from maxik.scene.motion import same_rows
 from maxik.scene.scene import LIMB, SPLINE, Chain, Scene
 from maxik.scene.tracks import Ticks
 from maxik.scene.transform import nodes_of
@@ -120,7 +121,7 @@ def limb_take(engine: Engine, frames: int, chain: Chain, parts: ChainFrames) -> 
     links_init = none if one_joint else np.ascontiguousarray(parts.preferred[1][:, ::-1])
     links_extend = none if one_joint else parts.extends[1]
     link_count = 0 if one_joint else 3
-    pose = _same_rows(root_init, root_extend, links_init, links_extend)
+    pose = same_rows(root_init, root_extend, links_init, links_extend)
     n0, a0 = engine.initial_plane(link_count, *pose)
     return LimbTake(
         frames=frames,
@@ -210,8 +211,3 @@ def _preferred_bend(take: LimbTake) -> NDArray[np.float64]:
         np.linalg.norm(np.cross(first, second), axis=1), np.einsum("ij,ij->i", first, second)
     )
     return bend
-
-
-def _same_rows(*arrays: Float32s) -> list[Float32s]:
-    rows = max(len(array) for array in arrays)
-    return [np.ascontiguousarray(np.broadcast_to(array, (rows, array.shape[1]))) for array in arrays]

@@ -93,3 +93,9 @@ def first_frames(motion: _Motion, frames: int) -> _Motion:
     if isinstance(motion, ChainMotion):
         changes["causes"] = {cause: cut(mask) for cause, mask in motion.causes.items()}
     return replace(motion, **changes)
+
+
+def same_rows(*arrays: Float32s) -> list[Float32s]:
+    """Return the arrays with the same number of rows, C-contiguous; one row stands for all frames."""
+    rows = max(len(array) for array in arrays)
+    return [np.ascontiguousarray(np.broadcast_to(array, (rows, *array.shape[1:]))) for array in arrays]

@@ -15,7 +15,7 @@ import numpy as np
 from maxik.errors import SceneError
 from maxik.problems import Engine, Float32s
 from maxik.scene import constraints, spline_ik, turns
-from maxik.scene.motion import NodeMotion
+from maxik.scene.motion import NodeMotion, same_rows
 from maxik.scene.scene import Scene, Shape
 from maxik.scene.tracks import Ticks, Track
 from maxik.scene.transform import (
@@ -317,12 +317,6 @@ def with_translation(matrix: Float32s, position: Float32s) -> Float32s:
     matrix = matrix.copy()
     matrix[:, 3] = position
     return matrix
-
-
-def same_rows(*arrays: Float32s) -> list[Float32s]:
-    """Return the arrays with the same number of rows, C-contiguous; one row stands for all frames."""
-    rows = max(len(array) for array in arrays)
-    return [np.ascontiguousarray(np.broadcast_to(array, (rows, *array.shape[1:]))) for array in arrays]
 
 
 def _weighted(turn: Float32s, weight: Float64s) -> Float32s:

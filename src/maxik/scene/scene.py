@@ -159,3 +159,8 @@ def named_tracks(scene: Scene) -> Iterator[tuple[int, str, Track]]:
         else:
             yield chain.goal, "start twist", chain.spline.start_twist
             yield chain.goal, "end twist", chain.spline.end_twist
+
+
+def held_nodes(scene: Scene) -> set[int]:
+    """Return the nodes with a part that is held, since it is not evaluated."""
+    return {notice.node for notice in scene.notices if notice.kind == "unsupported" and notice.node is not None}
