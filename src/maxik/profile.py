@@ -55,6 +55,15 @@ ITEMS: Mapping[str, tuple[str, ...]] = {
 """Item-id -> candidate-ids, the default (candidate-1) first."""
 
 ENVIRONMENT_IDS = ("x87-53", "sse-32")
+ENVIRONMENT = "environment"
+"""The name under which a profile's environment is changed like an item."""
+X87_ONLY = "x87-fsincos"
+"""A candidate that is an instruction of the x87: 64-bit releases do not have it."""
+
+
+def candidates_in(item: str, environment: str) -> tuple[str, ...]:
+    """Return the candidate-ids of `item` that can be meant in `environment`, the default first."""
+    return tuple(candidate for candidate in ITEMS[item] if candidate != X87_ONLY or environment == "x87-53")
 
 
 @dataclass(frozen=True)
@@ -76,9 +85,9 @@ class CoreProfile:
 
     def with_candidate(self, item: str, candidate: str) -> CoreProfile:
         """Return this profile with one item changed; UsageError when the item or the candidate does not exist."""
-        if item == "environment":
+        if item == ENVIRONMENT:
             if candidate not in ENVIRONMENT_IDS:
-                raise UsageError(_unknown("environment", candidate, ENVIRONMENT_IDS))
+                raise UsageError(_unknown(ENVIRONMENT, candidate, ENVIRONMENT_IDS))
             return CoreProfile(self.name, candidate, self.overrides)
         if item not in ITEMS:
             raise UsageError(_unknown("item", item, ITEMS))

@@ -111,7 +111,8 @@ def initial_plane(core: Core, link_count: int, pose: Pose) -> tuple[Point3, Poin
         message = f"link_count is {link_count}, not 0 or 3"
         raise ValueError(message)
     a0 = normalize(core, wrist)
-    return normalize(core, cross(core, a0, normalize(core, elbow))), a0
+    n0 = normalize(core, cross(core, a0, normalize(core, elbow)))
+    return (n0 if core.conventions.normal > 0.0 else negate(n0)), a0
 
 
 def zero_map(core: Core, n0: Point3, a0: Point3, a: Point3) -> Point3:

@@ -26,12 +26,26 @@ _REGISTERS: Mapping[str, Callable[[float], float]] = {"x87-53": float, "sse-32":
 
 
 @dataclass(frozen=True, slots=True)
+class Conventions:
+    """Signs and orders that the solver itself settles (core-contracts.md 0); the defaults are the ones that close.
+
+    `turn`: +1 when RotAngleAxisMatrix is right-handed, -1 when left-handed. `normal`: +1 for n0 = +(a0 ^ elbow), -1 for
+    its opposite. `transposed_euler`: MatrixToEuler reads the transposed matrix. Others than these only try closure.
+    """
+
+    turn: float = 1.0
+    normal: float = 1.0
+    transposed_euler: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Core:
     """A profile made ready to compute with: `register` of its environment and `choice`, item-id -> candidate-id."""
 
     profile: CoreProfile
     register: Callable[[float], float]
     choice: Mapping[str, str]
+    conventions: Conventions = Conventions()
 
 
 def core_of(profile: CoreProfile) -> Core:

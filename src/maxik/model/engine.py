@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib import metadata
 
 import numpy as np
@@ -37,9 +38,10 @@ class ModelEngine:
 
     name: str = "model"
 
-    def __init__(self, profile: CoreProfile | None = None) -> None:
+    def __init__(self, profile: CoreProfile | None = None, choice: Mapping[str, str] | None = None) -> None:
+        """Take `profile`; `choice`, its candidates by item, only to watch which of them are looked up."""
         self.profile: CoreProfile = profile or CoreProfile()
-        self.core = core_of(self.profile)
+        self.core = core_of(self.profile) if choice is None else replace(core_of(self.profile), choice=choice)
         self.items: Mapping[str, ItemFunction] = item_functions(self.core)
 
     def describe(self) -> Mapping[str, str]:

@@ -85,7 +85,7 @@ def rot_angle_axis(core: Core, axis: Point3, angle: float) -> Matrix3:
     in binary64, t = f(2*h*h). `quaternion`: quat.from_ang_axis of -a, then quat.make_matrix.
     """
     candidate = core.choice["matrix3.rot_angle_axis"]
-    a = f32(angle)
+    a = core.conventions.turn * f32(angle)
     if candidate == "quaternion":
         return make_matrix(core, from_ang_axis(core, axis, -a))
     reg = core.register
