@@ -51,7 +51,7 @@ def test_inspect_names_chains_and_what_is_not_evaluated(shared: Path, capsys: Ca
     printed = capsys.readouterr().out
     assert "3ds Max 4.2" in printed
     assert printed.count("solved by maxik") == 4
-    assert printed.count("the solver 'IKHISolver' is not one that maxik evaluates") == 2
+    assert printed.count("not solved: of IKHISolver maxik evaluates chains of 3 joints") == 2
     assert "Attachment2" in printed
     assert "frames 0 to 100 at 25 a second" in printed
 
@@ -72,7 +72,7 @@ def test_convert_writes_scene_json_that_bakes_to_the_same_bits(shared: Path, tmp
     assert main(["convert", str(shared / "maxfiles" / CHARACTER), "-o", str(converted)]) == 0
     hashes = []
     for scene in (shared / "maxfiles" / CHARACTER, converted):
-        assert main(["bake", str(scene), "-o", str(tmp_path / "out.npz"), "--range", "0:3"]) == 0
+        assert main(["bake", str(scene), "-o", str(tmp_path / "out.npz"), "--range", "0:3", "--skip-unsupported"]) == 0
         hashes += [line for line in capsys.readouterr().out.splitlines() if line.startswith("raw output")]
     assert len(set(hashes)) == 1
 

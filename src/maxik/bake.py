@@ -20,16 +20,17 @@ import numpy as np
 
 from maxik.characterise.ledger import ledger
 from maxik.engines import make_engine
-from maxik.errors import UsageError
+from maxik.errors import SceneError, UsageError
 from maxik.formats.load import load_scene
 from maxik.formats.whole_file import write_whole
 from maxik.problems import Engine, LimbProblem, SplineProblem
 from maxik.profile import PROFILES, CoreProfile
 from maxik.scene.dependencies import resting_on
 from maxik.scene.evaluate import evaluate
-from maxik.scene.ik import TOO_FAR, TOO_NEAR, chain_joints
+from maxik.scene.ik import TOO_FAR, TOO_NEAR, chain_joints, enabled_frames
 from maxik.scene.motion import BakedScene, ChainMotion
-from maxik.scene.scene import TICKS_PER_SECOND, Scene, held_nodes, named_tracks
+from maxik.scene.scene import LIMB, SPLINE, TICKS_PER_SECOND, Scene, held_nodes, named_tracks
+from maxik.scene.solvable import method, sort_chains
 from maxik.scene.tracks import Ticks
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class BakeOptions:
     `fps` is the sampling rate, None for the scene's frame rate. `engine` is "kernel", "model" or None for the fastest.
     `march`: how the kernel marches splines, "leap" or "literal"; the bits are the same. `spill`: also report in the
     certificate which frames a compiler's register spills could change; seconds a frame, more for splines.
+    `skip_unsupported`: leave chains of a solver that maxik does not evaluate to their FK pose instead of refusing.
     """
 
     frames: tuple[float, float] | None = None
@@ -60,6 +62,7 @@ class BakeOptions:
     engine: str | None = None
     march: str = "leap"
     spill: bool = False
+    skip_unsupported: bool = False
 
 
 def bake_file(
@@ -78,11 +81,14 @@ def bake_scene(
     """Evaluate a scene over a range and certify it.
 
     `progress` is called with (steps done, steps in all). Raises UsageError for an impossible range or rate,
-    SceneError for a scene that cannot be evaluated, EngineError for an engine that cannot serve.
+    SceneError for a scene that cannot be evaluated, or with a chain enabled in the range whose solver maxik does not
+    evaluate (unless `skip_unsupported`), EngineError for an engine that cannot serve.
     """
     options = options or BakeOptions()
     ticks, frame_rate = sample_ticks(scene, options)
     engine, notices = make_engine(options.engine, options.profile, options.march)
+    if not options.skip_unsupported:
+        _refuse_unsupported(scene, ticks, engine)
     if not options.spill:
         baked = evaluate(scene, ticks, engine, frame_rate, progress)
         return baked, certify(baked, engine, notices)
@@ -91,6 +97,20 @@ def bake_scene(
     recorder = Recorder(engine)
     baked = evaluate(scene, ticks, recorder, frame_rate)
     return baked, {**certify(baked, engine, notices), "spill": _spill_entries(baked, recorder, options.profile, progress)}
+
+
+def _refuse_unsupported(scene: Scene, ticks: Ticks, engine: Engine) -> None:
+    """Raise SceneError for chains that 3ds Max would solve in the range and maxik cannot: their FK pose would be wrong.
+
+    Chains that the reference's own solver refuses, and disabled ones, have their FK pose in 3ds Max too.
+    """
+    refused = []
+    for entry in sort_chains(scene, ticks, engine)[1]:
+        chain = scene.chains[entry.chain]
+        if chain.solver not in (LIMB, SPLINE) and enabled_frames(chain, ticks).any():
+            refused.append(f"the chain {chain.name!r} ({chain.solver}) is not evaluated: {entry.reason}")
+    if refused:
+        raise SceneError("; ".join(refused), file=scene.file, hint="leave it FK with --skip-unsupported")
 
 
 def _spill_entries(
@@ -257,6 +277,7 @@ def _chain_entry(baked: BakedScene, motion: ChainMotion) -> dict[str, Any]:
         "goal": scene.nodes[chain.goal].name,
         "shape": None if chain.spline is None else scene.nodes[chain.spline.shape].name,
         "joints": [scene.nodes[joint].name for joint in motion.joints],
+        "method": method(chain, len(motion.joints)),
         "frames_solved": int(motion.solved.sum()),
         "frames_left_fk": int((~motion.solved).sum()),
         "degenerate": {

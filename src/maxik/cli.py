@@ -60,6 +60,11 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--fps", type=float, metavar="N", help="frames a second to sample (default: the scene's)")
     bake.add_argument("--report", metavar="R.json", help="also write the certificate here")
     bake.add_argument("--spill", action="store_true", help="also report the frames that register spills could change (slow)")
+    bake.add_argument(
+        "--skip-unsupported",
+        action="store_true",
+        help="leave chains of a solver that maxik does not evaluate to their FK pose, instead of refusing the scene",
+    )
     _engine_options(bake)
     _march_option(bake)
 
@@ -144,6 +149,7 @@ def _bake(arguments: argparse.Namespace) -> int:
         engine=arguments.engine,
         march=arguments.march,
         spill=arguments.spill,
+        skip_unsupported=arguments.skip_unsupported,
     )
     with _ProgressBar() as progress:
         baked, certificate = bake_file(arguments.scene, options, progress)
@@ -156,6 +162,8 @@ def _bake(arguments: argparse.Namespace) -> int:
 
 
 def _bake_summary(certificate: dict, written: Sequence[str]) -> list[str]:  # type: ignore[type-arg]
+    from maxik.scene.scene import HI
+
     span = certificate["range"]
     engine = certificate["engine"]
     lines = [
@@ -170,7 +178,8 @@ def _bake_summary(certificate: dict, written: Sequence[str]) -> list[str]:  # ty
         miss = chain["worst_goal_miss_in_reach"]
         reached = "never in reach" if miss is None else f"worst miss in reach {miss:.2g}"
         follows = f"on {chain['shape']!r}" if chain["shape"] is not None else reached
-        lines.append(f"solved: {chain['name']!r} ({chain['solver']}), {chain['frames_solved']} frames, {follows}")
+        how = f"{chain['solver']}, {chain['method']}" if chain["solver"] == HI else chain["solver"]
+        lines.append(f"solved: {chain['name']!r} ({how}), {chain['frames_solved']} frames, {follows}")
         lines += [f"  {cause}: {entry['frames']} frames" for cause, entry in chain["degenerate"].items()]
         if chain["non_uniform_scale"]:
             lines.append("  non-uniform scale inside the chain: the rule for it is not settled")

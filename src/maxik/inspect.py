@@ -14,10 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from maxik.errors import SceneError
-from maxik.scene import ik
+from maxik.bake import BakeOptions, sample_ticks
+from maxik.engines import make_engine
+from maxik.errors import SceneError, UsageError
+from maxik.profile import PROFILES
 from maxik.scene.dependencies import resting_on
+from maxik.scene.ik import chain_joints
+from maxik.scene.placing import Placing
 from maxik.scene.scene import TICKS_PER_SECOND, Chain, Joint, Node, Scene, held_nodes
+from maxik.scene.solvable import method, why_not_solved
 from maxik.scene.tracks import ComponentsTrack, KeyedTrack, SumTrack, Ticks, Track
 from maxik.scene.transform import (
     AXIS_ORDERS,
@@ -44,7 +49,8 @@ Json = dict[str, Any]
 def inspect_scene(scene: Scene) -> Json:
     """Return what a scene holds as JSON data."""
     driven: dict[int, str] = {}
-    chains = [_chain(scene, chain, driven) for chain in scene.chains]
+    placing = _placing(scene)
+    chains = [_chain(placing, chain, driven) for chain in scene.chains]
     return {
         "format": INSPECT_FORMAT,
         "file": scene.file,
@@ -151,7 +157,18 @@ def _joint(scene: Scene, joint: Joint) -> Json:
     }
 
 
-def _chain(scene: Scene, chain: Chain, driven: dict[int, str]) -> Json:
+def _placing(scene: Scene) -> Placing:
+    """Return what places nodes over the scene's own range, or at its first tick where that range cannot be baked."""
+    try:
+        ticks, _ = sample_ticks(scene, BakeOptions())
+    except UsageError:
+        ticks = np.array([scene.first_tick], np.int64)
+    engine, _ = make_engine(None, PROFILES["candidate-1"])
+    return Placing(scene, ticks, engine)
+
+
+def _chain(placing: Placing, chain: Chain, driven: dict[int, str]) -> Json:
+    scene = placing.scene
     first = np.array([scene.first_tick], np.int64)
     entry: Json = {
         "name": chain.name,
@@ -182,13 +199,14 @@ def _chain(scene: Scene, chain: Chain, driven: dict[int, str]) -> Json:
             "vh_target": chain.vh_target,
         }
     try:
-        joints = ik.chain_joints(scene, chain)
+        joints = chain_joints(scene, chain)
     except SceneError as error:
-        return {**entry, "joints": [], "not_solved": error.what}
-    reason = ik.why_not_solved(scene, chain, joints, driven)
-    if reason is None:
-        driven.update(dict.fromkeys(joints[:-1], chain.name))
-    return {**entry, "joints": list(joints), "not_solved": reason}
+        return {**entry, "joints": [], "method": None, "not_solved": error.what}
+    reason = why_not_solved(placing, chain, joints, driven)
+    if reason is not None:
+        return {**entry, "joints": list(joints), "method": None, "not_solved": reason}
+    driven.update(dict.fromkeys(joints[:-1], chain.name))
+    return {**entry, "joints": list(joints), "method": method(chain, len(joints) - 1), "not_solved": None}
 
 
 def _degrees(track: Track, first: Ticks) -> float | None:
@@ -244,9 +262,9 @@ def _node_line(nodes: Sequence[Json], node: Json) -> str:
     if "joint" in node:
         parts.append(f"preferred angles {' '.join(_number(angle, 2) for angle in node['joint']['preferred_angles'])}")
         if node["joint"]["inactive_axes"]:
-            parts.append(f"axes off {node['joint']['inactive_axes']} (the solvers ignore this)")
+            parts.append(f"axes off {node['joint']['inactive_axes']} (IK Limb and Spline IK ignore this)")
         if node["joint"]["limited_axes"]:
-            parts.append(f"limits on {node['joint']['limited_axes']} (the solvers ignore them)")
+            parts.append(f"limits on {node['joint']['limited_axes']} (IK Limb and Spline IK ignore them)")
     return "; ".join(parts)
 
 
@@ -283,4 +301,5 @@ def _chain_lines(nodes: Sequence[Json], chain: Json) -> Iterator[str]:
     yield f"    enabled: {'yes' if chain['enabled'] else 'no'}{keyed(chain['enabled_keys'])}"
     if chain["joints"]:
         yield f"    joints: {' > '.join(name(index) for index in chain['joints'])}"
-    yield "    solved by maxik" if chain["not_solved"] is None else f"    not solved: {chain['not_solved']}"
+    solved = f"solved by maxik: {chain['method']}"
+    yield f"    {solved if chain['not_solved'] is None else 'not solved: ' + chain['not_solved']}"

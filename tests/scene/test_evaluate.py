@@ -203,7 +203,8 @@ def test_a_chain_of_one_joint_only(engine: Engine) -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"solver": HI}, "IKHISolver"),
+        ({"solver": HI, "start": 0}, "IKHISolver"),
+        ({"solver": "HomeMade"}, "'HomeMade' is not one that maxik evaluates"),
         ({"solver": SPLINE}, "no spline to follow"),
         ({"start": 0}, "accepts 2 or 3 joints, this chain has 4"),
     ],

@@ -15,9 +15,10 @@ import numpy as np
 from maxik.problems import Engine, Float32s
 from maxik.scene import ik, spline_ik
 from maxik.scene.dependencies import CHAIN, order
-from maxik.scene.motion import BakedScene, ChainMotion, UnsolvedChain, first_frames, same_rows
-from maxik.scene.placing import Placing, SolvedAngles, scale_matrix, with_translation
+from maxik.scene.motion import BakedScene, ChainMotion, first_frames, same_rows
+from maxik.scene.placing import Placing, SolvedAngles, with_translation
 from maxik.scene.scene import Chain, Scene, SplineGoal
+from maxik.scene.solvable import sort_chains
 from maxik.scene.tracks import Ticks
 
 
@@ -30,7 +31,7 @@ def evaluate(
     and for cyclic dependencies.
     """
     joints = [ik.chain_joints(scene, chain) for chain in scene.chains]
-    solved, unsolved = _sort_chains(scene, joints)
+    solved, unsolved = sort_chains(scene, ticks, engine)
     steps = order(scene, solved, joints)
     all_ticks = _with_link_ticks(scene, ticks)
     placing = Placing(scene, all_ticks, engine)
@@ -53,21 +54,6 @@ def evaluate(
         chains=tuple(first_frames(chain, frames) for chain in chains),
         unsolved=tuple(unsolved),
     )
-
-
-def _sort_chains(scene: Scene, joints: list[tuple[int, ...]]) -> tuple[list[int], list[UnsolvedChain]]:
-    """Return the chains to solve, in file order, and the others with their reasons."""
-    solved: list[int] = []
-    unsolved: list[UnsolvedChain] = []
-    driven: dict[int, str] = {}
-    for index, chain in enumerate(scene.chains):
-        reason = ik.why_not_solved(scene, chain, joints[index], driven)
-        if reason is not None:
-            unsolved.append(UnsolvedChain(index, reason))
-            continue
-        solved.append(index)
-        driven.update(dict.fromkeys(joints[index][:-1], chain.name))
-    return solved, unsolved
 
 
 def _with_link_ticks(scene: Scene, ticks: Ticks) -> Ticks:
@@ -116,13 +102,13 @@ class _State:
     def _solve_spline(self, index: int, chain: Chain, goal: SplineGoal, joints: tuple[int, ...]) -> None:
         """Solve a Spline IK chain over all frames (spec 4, max-format-spline-ik.md S.6)."""
         shape = self.scene.nodes[goal.shape].shape
-        assert shape is not None  # noqa: S101 - ik.why_not_solved has refused chains without one
+        assert shape is not None  # noqa: S101 - solvable.py has refused chains without one
         knots, object_tm = self.placing.curve(goal.shape, shape)
         twists = [track.at(self.ticks) for track in (goal.start_twist, goal.end_twist)]
         parts = spline_ik.SplineFrames(
             shape=shape,
-            preferred=self._preferred(joints),
-            extends=tuple(self._extend(joints, place) for place in range(1, len(joints))),
+            preferred=self.placing.preferred(joints),
+            extends=self.placing.extends(joints),
             knots=knots,
             object_tm=object_tm,
             parent_matrix=self._parent_matrix(chain),
@@ -164,21 +150,12 @@ class _State:
             target_in_world = np.ascontiguousarray(self.placing.motions[chain.vh_target].world_tm[:, 3])
             target = self.engine.transform_points(*same_rows(target_in_world, to_chain))
         return ik.ChainFrames(
-            preferred=self._preferred(joints),
-            extends=tuple(self._extend(joints, place) for place in range(1, len(joints))),
+            preferred=self.placing.preferred(joints),
+            extends=self.placing.extends(joints),
             goal_in_chain=self.engine.multiply(*same_rows(self.placing.motions[chain.goal].world_tm, to_chain)),
             vh_target_in_chain=target,
             swivel=chain.swivel.at(self.ticks),
         )
-
-    def _preferred(self, joints: tuple[int, ...]) -> tuple[Float32s, ...]:
-        """Return the preferred angles of every joint but the end, (F, 3)."""
-        preferred = []
-        for index in joints[:-1]:
-            joint = self.scene.nodes[index].joint
-            assert joint is not None  # noqa: S101 - ik.why_not_solved has refused chains with such joints
-            preferred.append(joint.preferred.at(self.ticks))
-        return tuple(preferred)
 
     def _parent_matrix(self, chain: Chain) -> Float32s:
         """Return Translation(start position) * ParentTM(start), (F, 4, 3)."""
@@ -187,15 +164,3 @@ class _State:
         if start.parent is None:
             return origin
         return self.engine.multiply(*same_rows(origin, self.placing.motions[start.parent].world_tm))
-
-    def _extend(self, joints: tuple[int, ...], place: int) -> Float32s:
-        """Return the position of joints[place] in the frame of the joint before it, scaled (ik.rigid_extension)."""
-        extend = self.placing.position(joints[place])
-        if self.engine.profile["ik.rigid_extension"] == "translation":
-            return extend
-        for index in reversed(joints[:place]):
-            transform = self.scene.nodes[index].transform
-            scaling = scale_matrix(self.engine, transform.scale.at(self.ticks), transform.scale_axis.at(self.ticks))
-            if scaling is not None:
-                extend = self.engine.transform_points(*same_rows(extend, scaling))
-        return extend

@@ -8,7 +8,6 @@ replaces the rotations of the start joint up to the joint before the end; everyt
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +16,9 @@ from numpy.typing import NDArray
 from maxik.errors import SceneError
 from maxik.problems import STATUSES, SUCCESS, Engine, Float32s, LimbTake, LimbTakeSolution
 from maxik.scene.motion import same_rows
-from maxik.scene.scene import LIMB, SPLINE, Chain, Scene
+from maxik.scene.scene import Chain, Scene
 from maxik.scene.tracks import Ticks
-from maxik.scene.transform import nodes_of
+from maxik.scene.turns import Float64s, matrix_of_euler
 
 Mask = NDArray[np.bool_]
 
@@ -69,50 +68,6 @@ def chain_joints(scene: Scene, chain: Chain) -> tuple[int, ...]:
     return tuple(reversed(joints))
 
 
-def why_not_solved(scene: Scene, chain: Chain, joints: tuple[int, ...], driven: Mapping[int, str]) -> str | None:
-    """Return why maxik leaves this chain to its FK pose, or None when it solves it.
-
-    `driven`: joints that an earlier chain already solves, with that chain's name.
-    """
-    if chain.solver not in (LIMB, SPLINE):
-        return f"the solver {chain.solver!r} is not one that maxik evaluates (it evaluates {LIMB} and {SPLINE})"
-    misfit = _spline_misfit(scene, chain, joints) if chain.solver == SPLINE else _limb_misfit(joints)
-    if misfit is not None:
-        return misfit
-    for index in joints[:-1]:
-        node = scene.nodes[index]
-        if node.joint is None:
-            return f"joint {node.name!r} has no IK joint controller, so no preferred angles"
-        if index in driven:
-            return f"joint {node.name!r} is already solved by the chain {driven[index]!r}"
-    return _bound_joint(scene, joints)
-
-
-def _bound_joint(scene: Scene, joints: tuple[int, ...]) -> str | None:
-    """Return why a joint's place cannot be known before the chain is solved."""
-    for index in joints:
-        node = scene.nodes[index]
-        if node.links is not None:
-            return f"joint {node.name!r} hangs below other nodes by a Link Constraint"
-        if index != joints[0] and nodes_of(node.transform.position):
-            return f"the position of joint {node.name!r} is set by a constraint to other nodes"
-    return None
-
-
-def _limb_misfit(joints: tuple[int, ...]) -> str | None:
-    if len(joints) in (2, 3):
-        return None
-    return f"the limb solver accepts 2 or 3 joints, this chain has {len(joints)} (status invalid-initial-value)"
-
-
-def _spline_misfit(scene: Scene, chain: Chain, joints: tuple[int, ...]) -> str | None:
-    if chain.spline is None or scene.nodes[chain.spline.shape].shape is None:
-        return "the chain has no spline to follow: its shape node is missing or holds no knots"
-    if chain.spline.up_node in joints:
-        return "the up-node is a joint of the chain"
-    return None
-
-
 def limb_take(engine: Engine, frames: int, chain: Chain, parts: ChainFrames) -> LimbTake:
     """Build the limb problem of every frame; the plane at the preferred pose comes from the engine (ik.initial_plane)."""
     one_joint = len(parts.preferred) == 1
@@ -158,7 +113,7 @@ def solved_frames(chain: Chain, ticks: Ticks, solution: LimbTakeSolution) -> Mas
     return np.logical_and(enabled_frames(chain, ticks), succeeded)
 
 
-def reach(take: LimbTake) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def reach(take: LimbTake) -> tuple[Float64s, Float64s]:
     """Return (longest, shortest) distance from the start joint that the end joint can have, (F or 1,) binary64."""
     first = np.linalg.norm(take.root_extend.astype(np.float64), axis=1)
     if take.link_count == 0:
@@ -193,21 +148,18 @@ def degenerate_frames(take: LimbTake, solution: LimbTakeSolution) -> dict[str, M
     return {cause: np.broadcast_to(mask, take.frames) for cause, mask in causes.items() if mask.any()}
 
 
-def _preferred_bend(take: LimbTake) -> NDArray[np.float64]:
+def _preferred_bend(take: LimbTake) -> Float64s:
     """Return the angle between the limb's two bones at the preferred pose, 0 when straight, (F or 1,)."""
-    z, y, x = np.moveaxis(take.links_init_zyx.astype(np.float64), 1, 0)
-    cx, sx, cy, sy, cz, sz = np.cos(x), np.sin(x), np.cos(y), np.sin(y), np.cos(z), np.sin(z)
-    rows = np.array(
-        [
-            [cy * cz, cy * sz, -sy],
-            [sx * sy * cz - cx * sz, sx * sy * sz + cx * cz, sx * cy],
-            [cx * sy * cz + sx * sz, cx * sy * sz - sx * cz, cx * cy],
-        ]
-    )
-    second = np.einsum("fi,ijf->fj", take.links_extend.astype(np.float64), rows)
-    first = take.root_extend.astype(np.float64)
-    first, second = np.broadcast_arrays(first, second)
-    bend: NDArray[np.float64] = np.arctan2(
-        np.linalg.norm(np.cross(first, second), axis=1), np.einsum("ij,ij->i", first, second)
-    )
+    first, second, _ = preferred_bones(take.root_extend, take.links_extend, take.links_init_zyx[:, ::-1])
+    bend: Float64s = np.arctan2(np.linalg.norm(np.cross(first, second), axis=1), np.einsum("ij,ij->i", first, second))
     return bend
+
+
+def preferred_bones(first: Float32s, second: Float32s, elbow: Float32s) -> tuple[Float64s, Float64s, Float64s]:
+    """Return both bones (F, 3) and the elbow's rotation (F, 3, 3) at the preferred pose, binary64, start joint's frame.
+
+    `first`, `second` (F or 1, 3): the rigid extensions; `elbow` (F or 1, 3): its preferred x, y, z in radians.
+    """
+    first64, second64, angles = (rows.astype(np.float64) for rows in same_rows(first, second, elbow))
+    rotation = matrix_of_euler(angles)
+    return first64, np.einsum("fi,fij->fj", second64, rotation), rotation

@@ -177,6 +177,35 @@ class Placing:
             local = self.engine.multiply(*same_rows(scaling, local))
         return with_translation(local, self._local_position(-1, transform.position))
 
+    # ---- chains ----
+
+    def preferred(self, joints: tuple[int, ...]) -> tuple[Float32s, ...]:
+        """Return the preferred angles of every joint of a chain but the end, (F, 3) or (1, 3) radians; each is a joint."""
+        preferred = []
+        for index in joints[:-1]:
+            joint = self.scene.nodes[index].joint
+            assert joint is not None  # noqa: S101 - solvable.py has refused chains with such nodes
+            preferred.append(joint.preferred.at(self.ticks))
+        return tuple(preferred)
+
+    def extends(self, joints: tuple[int, ...]) -> tuple[Float32s, ...]:
+        """Return the position of every joint of a chain but the start in the frame of the one before it, (F, 3) or (1, 3).
+
+        It is scaled by the scales of the chain's joints before it, unless the profile says otherwise (ik.rigid_extension).
+        """
+        return tuple(self._extend(joints, place) for place in range(1, len(joints)))
+
+    def _extend(self, joints: tuple[int, ...], place: int) -> Float32s:
+        extend = self.position(joints[place])
+        if self.engine.profile["ik.rigid_extension"] == "translation":
+            return extend
+        for index in reversed(joints[:place]):
+            transform = self.scene.nodes[index].transform
+            scaling = scale_matrix(self.engine, transform.scale.at(self.ticks), transform.scale_axis.at(self.ticks))
+            if scaling is not None:
+                extend = self.engine.transform_points(*same_rows(extend, scaling))
+        return extend
+
     # ---- rotation ----
 
     def _rotation_of(self, index: int, position: Float32s) -> tuple[Float32s | None, Float32s]:
@@ -276,7 +305,7 @@ class Placing:
     def _frame(self, index: int, links: Links) -> Float32s:
         """Return the TM that stands in for the parent's under a Link Constraint, (F, 4, 3); see transform.Links.
 
-        The ticks include every link's time (evaluate.link_ticks), where the frame changes hands without a jump.
+        The ticks include every link's time (evaluate.py), where the frame changes hands without a jump.
         """
         parent = self.scene.nodes[index].parent
         frames = len(self.ticks)

@@ -50,6 +50,19 @@ def quat_of(m: Float64s) -> Float64s:
     return unit(best, np.array([0.0, 0.0, 0.0, 1.0]))
 
 
+def matrix_of_euler(xyz: Float64s) -> Float64s:
+    """Return the row matrices R = Rx * Ry * Rz (F, 3, 3) of angles (F, 3) in radians."""
+    (cx, cy, cz), (sx, sy, sz) = np.cos(xyz).T, np.sin(xyz).T
+    return np.stack(
+        [
+            np.stack([cy * cz, cy * sz, -sy], axis=1),
+            np.stack([sx * sy * cz - cx * sz, sx * sy * sz + cx * cz, sx * cy], axis=1),
+            np.stack([cx * sy * cz + sx * sz, cx * sy * sz - sx * cz, cx * cy], axis=1),
+        ],
+        axis=1,
+    )
+
+
 def euler_xyz(m: Float64s) -> Float64s:
     """Return the angles (F, 3) of rotations R = Rx * Ry * Rz (core-contracts.md 2, E1); z is 0 where y is a quarter turn."""
     cy = np.hypot(m[:, 0, 0], m[:, 0, 1])

@@ -34,9 +34,11 @@ def read_joint(controllers: Controllers, control: int) -> Joint | None:
     inactive = "".join(axis for axis, ident in _ACTIVE.items() if not params.integer(ident, 1))
     limited = "".join(axis for axis, ident in _LIMITED.items() if params.integer(ident))
     if inactive:
-        controllers.note("ignored", f"rotation axes switched off: {inactive}; the solvers turn them all", "IKControl", "joint")
+        what = f"rotation axes switched off: {inactive}; IK Limb and Spline IK turn them all"
+        controllers.note("ignored", what, "IKControl", "joint")
     if limited:
-        controllers.note("ignored", f"rotation limits on: {limited}; the solvers do not keep to them", "IKControl", "joint")
+        what = f"rotation limits on: {limited}; IK Limb and Spline IK do not keep to them"
+        controllers.note("ignored", what, "IKControl", "joint")
     return Joint(ComponentsTrack(angles), (x, y, z), inactive, limited)
 
 
