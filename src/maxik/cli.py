@@ -91,6 +91,14 @@ def _parser() -> argparse.ArgumentParser:
 
     core = _command(commands, "core", _core, "show the core profile: each item, its candidate, what it rests on")
     core.add_argument("--profile", default="candidate-1", metavar="P", help="profile (default: candidate-1)")
+
+    observable = _command(commands, "observable", _observable, "tell which last bits of a rotation a NeL file can show")
+    observable.add_argument("vectors", nargs="*", metavar="VECTORS", help="vector files (.jsonl) of limb.solve or spline.solve")
+    observable.add_argument(
+        "--items", metavar="A,B", help="items, or environment, whose candidates to try (default: those that the cases consult)"
+    )
+    observable.add_argument("--profile", default="candidate-1", metavar="P", help="what to start from (default: candidate-1)")
+    observable.add_argument("--json", action="store_true", help="print JSON, format maxik-observable/1, instead of text")
     return parser
 
 
@@ -397,6 +405,23 @@ def _core(arguments: argparse.Namespace) -> int:
     for entry in entries:
         counts[entry.status] = counts.get(entry.status, 0) + 1
     print(", ".join(f"{count} {status}" for status, count in sorted(counts.items())))
+    return 0
+
+
+def _observable(arguments: argparse.Namespace) -> int:
+    from maxik.characterise.observe import observe
+    from maxik.characterise.observe_report import render, to_json
+    from maxik.profile import parse_profile
+    from maxik.vectors import read_vectors
+
+    profile = parse_profile(arguments.profile)
+    items = None if arguments.items is None else arguments.items.split(",")
+    if items is not None and not arguments.vectors:
+        message = "--items says what to try on vector files; name some"
+        raise UsageError(message)
+    files = [read_vectors(path) for path in arguments.vectors]
+    seen = [observe(profile, file, items) for file in files]
+    print((to_json if arguments.json else render)(profile, seen))
     return 0
 
 
