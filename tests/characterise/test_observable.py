@@ -28,7 +28,7 @@ from maxik.scene.turns import quat_of
 from maxik.solutions import limb_bits
 from maxik.vectors import VectorFile, read_vectors, solve_problems
 from maxik.verify import limb_problems, spline_problems
-from maxik.verify.rotations import euler_xyz_matrix
+from maxik.verify.rotations import euler_xyz_matrix, turn_between
 
 REFERENCE, RELEASE = PROFILES["candidate-1"], PROFILES["max-2016-x64"]
 STEP = 3.0518509e-5
@@ -143,7 +143,7 @@ def test_what_has_no_direction_has_no_codes(q: Sequence[float]) -> None:
         pack(floats(q))
 
 
-def test_unpacking_is_a_float32_factor_and_a_normalisation() -> None:
+def test_unpacking_gives_float32_of_length_1() -> None:
     (identity, turned) = unpack(np.array([[0, 0, 0, 32767], [1, 0, 0, 32767]], np.int16))
     assert identity.tolist() == [0.0, 0.0, 0.0, 1.0]
     assert turned.dtype == np.float32
@@ -308,6 +308,7 @@ def test_candidates_that_3ds_max_refutes_are_seen_in_raw(shared: Path) -> None:
         ("matrix3.rot_angle_axis", "quaternion"),
         ("matrix3.to_euler", "asin"),
         ("matrix3.to_euler", "via-quat"),
+        ("environment", "x87-53"),
     }
     different = set()
     for path in sorted((shared / "vectors" / "max-export").glob("limb0-*.jsonl")):
@@ -341,6 +342,26 @@ def test_counts_are_those_of_a_plain_loop(shared: Path) -> None:
     assert entry.euler == tuple(euler)
     assert entry.packed == tuple(packed)
     assert 0 < len(packed) < len(euler)
+
+
+@pytest.mark.shared
+def test_the_turn_is_the_largest_of_start_joint_and_elbow(shared: Path) -> None:
+    """The second joint's angles come as z, y, x (spec 3)."""
+    file = read_vectors(shared / "vectors" / "kernel" / "limb.solve.jsonl")
+    base, other = ModelEngine(REFERENCE), ModelEngine(REFERENCE.with_candidate("matrix3.to_euler", "via-quat"))
+    by_elbow = 0
+    for case in [case for case in file.cases if "reach" in case.id][:20]:
+        one = replace(file, cases=(case,))
+        (problem,) = solve_problems(one)
+        assert isinstance(problem, LimbProblem)
+        a, b = base.solve_limb(problem), other.solve_limb(problem)
+        pairs = [(a.rot_xyz, b.rot_xyz), (a.dof_zyx and a.dof_zyx[::-1], b.dof_zyx and b.dof_zyx[::-1])]
+        root, elbow = (turn_between(euler_xyz_matrix(p), euler_xyz_matrix(q)) for p, q in pairs if p and q)
+        by_elbow += elbow > root
+        entry = observe(REFERENCE, one, ["matrix3.to_euler"]).candidates[-1]
+        assert entry.candidate == "via-quat"
+        assert entry.turn == pytest.approx(max(root, elbow), rel=1e-6, abs=1e-14)
+    assert by_elbow > 3
 
 
 @pytest.mark.shared

@@ -75,7 +75,7 @@ def pack(q: NDArray[np.floating]) -> Codes:
 def unpack(codes: Codes) -> Float32s:
     """Return the float32 quaternions (N, 4) that NeL reads from codes (N, 4), not all 0 in a row.
 
-    A code is multiplied by 1/32767 rounded to float32, then the quaternion is normalised in binary64.
+    A code is multiplied by 1/32767 rounded to float32, then the quaternion is normalised in binary64 (3.3).
     """
     return normalised(codes.astype(np.float64) * _UNPACK).astype(np.float32)
 
