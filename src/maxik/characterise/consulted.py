@@ -18,7 +18,7 @@ Problem = LimbProblem | SplineProblem
 Solution = LimbSolution | SplineSolution
 
 
-class _Recorded(Mapping[str, str]):
+class Recorded(Mapping[str, str]):
     """A choice of candidates that notes in `seen` which items are looked up."""
 
     def __init__(self, choice: Mapping[str, str]) -> None:
@@ -45,7 +45,7 @@ def consulted(profile: CoreProfile, problems: Iterable[Problem]) -> tuple[str, .
 def solve_recorded(profile: CoreProfile, problem: Problem) -> tuple[Solution, frozenset[str]]:
     """Return the model's solution of a problem under `profile`, and the items that it consulted."""
     core = core_of(profile)
-    choice = _Recorded(core.choice)
+    choice = Recorded(core.choice)
     solution = solve(replace(core, choice=choice), problem)
     return solution, frozenset(choice.seen)
 

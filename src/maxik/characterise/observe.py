@@ -21,11 +21,9 @@ from maxik.characterise.consulted import Problem, Solution, solve, solve_recorde
 from maxik.errors import UsageError
 from maxik.model.core import core_of
 from maxik.problems import Float32s, LimbSolution, SplineProblem
-from maxik.profile import ENVIRONMENT_IDS, ITEMS, CoreProfile
+from maxik.profile import ENVIRONMENT, ENVIRONMENT_IDS, ITEMS, CoreProfile, candidates_in
 from maxik.vectors import LIMB_SOLVE, SPLINE_SOLVE, VectorFile, solve_problems
 
-ENVIRONMENT = "environment"
-"""Accepted in place of an item: its candidates are the environments."""
 SAME, NOT_SEEN, RAW_ONLY, RAW_AND_PACKED = "same bits everywhere", "not seen", "seen in raw only", "seen in raw and packed"
 _ULPS = 2.0**24
 _RANGES = 16
@@ -194,7 +192,10 @@ def _problems(file: VectorFile) -> tuple[list[str], Mapping[str, Problem]]:
 
 
 def _others(profile: CoreProfile, item: str) -> list[str]:
-    """Return the candidates of an item that `profile` does not use; UsageError where there is nothing to tell apart."""
+    """Return the candidates of an item that `profile` does not use; UsageError where there is nothing to tell apart.
+
+    `environment` stands for an item whose candidates are the environments.
+    """
     if item == ENVIRONMENT:
         return [name for name in ENVIRONMENT_IDS if name != profile.environment]
     if item not in ITEMS:
@@ -203,7 +204,7 @@ def _others(profile: CoreProfile, item: str) -> list[str]:
     if len(ITEMS[item]) == 1:
         message = f"{item} has a single candidate: there is nothing to tell apart"
         raise UsageError(message)
-    return [candidate for candidate in ITEMS[item] if candidate != profile[item]]
+    return [candidate for candidate in candidates_in(item, profile.environment) if candidate != profile[item]]
 
 
 def _euler(problem: Problem, solution: Solution) -> Float32s:
