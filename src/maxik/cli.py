@@ -91,6 +91,23 @@ def _parser() -> argparse.ArgumentParser:
 
     core = _command(commands, "core", _core, "show the core profile: each item, its candidate, what it rests on")
     core.add_argument("--profile", default="candidate-1", metavar="P", help="profile (default: candidate-1)")
+    _report_options(core, "maxik-core/1")
+
+    characterise = _command(commands, "characterise", _characterise, "try the candidates of [CORE] items against vector files")
+    characterise.add_argument("vectors", nargs="*", metavar="VECTORS", help="vector files (.jsonl)")
+    characterise.add_argument("--items", metavar="A,B", help="items to try (default: all that the vectors consult)")
+    characterise.add_argument(
+        "--environment",
+        choices=("x87-53", "sse-32"),
+        help="environment (default: the one that the files name, else both are tried)",
+    )
+    characterise.add_argument("--profile", default="candidate-1", metavar="P", help="where to start (default: candidate-1)")
+    characterise.add_argument(
+        "--closure",
+        action="store_true",
+        help="instead, try sign and order conventions on the limb solver itself; takes no vectors",
+    )
+    _report_options(characterise, "maxik-characterise/1 or maxik-closure/1")
 
     observable = _command(commands, "observable", _observable, "tell which last bits of a rotation a NeL file can show")
     observable.add_argument("vectors", nargs="*", metavar="VECTORS", help="vector files (.jsonl) of limb.solve or spline.solve")
@@ -123,6 +140,11 @@ def _engine_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--engine", choices=("kernel", "model"), help="what evaluates (default: the kernel where it can, else the model)"
     )
+
+
+def _report_options(command: argparse.ArgumentParser, json_format: str) -> None:
+    command.add_argument("--json", action="store_true", help=f"print JSON, format {json_format}, instead of text")
+    command.add_argument("--html", metavar="OUT.html", help="also write a page")
 
 
 def _march_option(command: argparse.ArgumentParser) -> None:
@@ -159,7 +181,7 @@ def _bake(arguments: argparse.Namespace) -> int:
         spill=arguments.spill,
         skip_unsupported=arguments.skip_unsupported,
     )
-    with _ProgressBar() as progress:
+    with _ProgressBar("baking") as progress:
         baked, certificate = bake_file(arguments.scene, options, progress)
     write_bake(baked, certificate, arguments.output)
     if arguments.report:
@@ -216,7 +238,10 @@ def _bake_summary(certificate: dict, written: Sequence[str]) -> list[str]:  # ty
 
 
 class _ProgressBar:
-    """A progress bar on stderr that appears once a bake turns out to be long; nothing when stderr is no terminal."""
+    """A progress bar on stderr that appears once `what` turns out to take long; nothing when stderr is no terminal."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
 
     def __enter__(self) -> Progress | None:
         self._bar = None
@@ -235,7 +260,7 @@ class _ProgressBar:
 
                 self._bar = Bar(console=Console(stderr=True), transient=True)
                 self._bar.start()
-                self._task = self._bar.add_task("baking", total=total)
+                self._task = self._bar.add_task(self._what, total=total)
             self._bar.update(self._task, completed=done)
 
         return show
@@ -325,7 +350,7 @@ def _spills(arguments: argparse.Namespace) -> int:
         if not problems:
             print(f"{path}: no solves, {file.item}")
             continue
-        with _ProgressBar() as progress:
+        with _ProgressBar("solving") as progress:
             found = summary(spill_many(profile, problems, processes=os.cpu_count() or 1, progress=progress))
         reports[path] = found
         print(
@@ -389,23 +414,46 @@ def _oracle(arguments: argparse.Namespace) -> int:
 
 
 def _core(arguments: argparse.Namespace) -> int:
-    from rich.console import Console
-    from rich.table import Table
-
-    from maxik.characterise.ledger import ledger
+    from maxik.characterise import ledger_report
     from maxik.profile import parse_profile
 
     profile = parse_profile(arguments.profile)
-    table = Table("item", "candidate", "status", "evidence", title=f"{profile} ({profile.environment})")
-    entries = ledger(profile)
-    for entry in entries:
-        table.add_row(entry.item, entry.candidate, entry.status, entry.evidence)
-    Console(width=None if sys.stdout.isatty() else 160).print(table)
-    counts: dict[str, int] = {}
-    for entry in entries:
-        counts[entry.status] = counts.get(entry.status, 0) + 1
-    print(", ".join(f"{count} {status}" for status, count in sorted(counts.items())))
+    _write_page(arguments.html, ledger_report.to_html(profile))
+    print((ledger_report.to_json if arguments.json else ledger_report.render)(profile))
     return 0
+
+
+def _characterise(arguments: argparse.Namespace) -> int:
+    from maxik.characterise import report
+    from maxik.characterise.closure import closure
+    from maxik.characterise.workbench import Options, characterise
+    from maxik.profile import parse_profile
+
+    if arguments.closure == bool(arguments.vectors):
+        message = "maxik characterise takes vector files, or --closure without any"
+        raise UsageError(message)
+    if arguments.closure:
+        rows = closure()
+        _write_page(arguments.html, report.closure_to_html(rows))
+        print((report.closure_to_json if arguments.json else report.render_closure)(rows))
+        return 0
+    options = Options(
+        items=None if arguments.items is None else tuple(arguments.items.split(",")),
+        environments=None if arguments.environment is None else (arguments.environment,),
+        start=parse_profile(arguments.profile),
+    )
+    with _ProgressBar("characterising") as progress:
+        result = characterise(arguments.vectors, options, progress)
+    _write_page(arguments.html, report.to_html(result))
+    print((report.to_json if arguments.json else report.render)(result))
+    return 0
+
+
+def _write_page(path: str | None, page: str) -> None:
+    from maxik.formats.whole_file import write_whole
+
+    if path is not None:
+        write_whole(path, page.encode())
 
 
 def _observable(arguments: argparse.Namespace) -> int:

@@ -1,118 +1,150 @@
-"""The ledger says nothing that the suite does not show: what it calls pinned is matched here, bit for bit."""
+"""The ledger says nothing that the suite does not show: every piece of evidence is run again here."""
 
 from __future__ import annotations
 
-import json
-import math
+from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from maxik.characterise.ledger import CRT, STATUSES, ledger
-from maxik.model.engine import ModelEngine
-from maxik.numerics.float32 import f32, from_hex, to_hex
-from maxik.problems import LimbProblem, Vector
-from maxik.profile import ITEMS, PROFILES, CoreProfile
-
-PINNED_BY_BONE_1 = {
-    "point3.normalize",
-    "point3.zero_length",
-    "matrix3.pre_rotate",
-    "matrix3.rot_angle_axis",
-    "matrix3.to_euler",
-}
-"""Items of 64-bit releases whose alternatives miss angles that 3ds Max 2016 exported (max-export/LIMB.md)."""
-
-
-def exported_angles(shared: Path) -> dict[str, tuple[LimbProblem, list[str]]]:
-    """Return the cases with exact inputs: the problem, and the exported Euler XYZ in degrees as bits."""
-
-    def floats(words: list[str]) -> Vector:
-        return tuple(from_hex(word) for word in words)
-
-    cases = {}
-    for path in sorted((shared / "vectors" / "max-export").glob("limb0-*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines()[1:]:
-            case = json.loads(line)
-            if not case.get("exact_inputs"):
-                continue
-            given = case["in"]
-            problem = LimbProblem(
-                link_count=given["link_count"],
-                root_init_xyz=floats(given["root"]["init_xyz"]),
-                root_extend=floats(given["root"]["rigid_extend"]),
-                links_init_zyx=(0.0, 0.0, 0.0),
-                links_extend=(0.0, 0.0, 0.0),
-                goal=floats(given["goal"]),
-                swivel_parent=given["swivel"]["parent"],
-                swivel_angle=from_hex(given["swivel"]["angle"]),
-                vh_target=None,
-                n0=floats(given["zero_map"]["n0"]),
-                a0=floats(given["zero_map"]["a0"]),
-            )
-            cases[case["id"]] = (problem, case["export_deg"]["root"])
-    return cases
-
-
-def exporter_degrees(node_tm: np.ndarray) -> list[str]:
-    """Return what the exporter writes for a node matrix: its Euler XYZ, kept in binary64, in degrees, rounded once."""
-    m = node_tm.astype(np.float64)
-    cy = math.hypot(m[0, 0], m[0, 1])
-    angles = (math.atan2(m[1, 2], m[2, 2]), math.atan2(-m[0, 2], cy), math.atan2(m[0, 1], m[0, 0]))
-    return [to_hex(f32(math.degrees(angle))) for angle in angles]
-
-
-def matched(profile: CoreProfile, cases: dict[str, tuple[LimbProblem, list[str]]]) -> int:
-    """Return how many exported angles the profile gives bit for bit."""
-    engine = ModelEngine(profile)
-    count = 0
-    for problem, expected in cases.values():
-        solution = engine.solve_limb(problem)
-        node_tm = engine.euler_matrix(np.array([solution.rot_xyz], np.float32))[0]
-        count += sum(a == b for a, b in zip(exporter_degrees(node_tm), expected, strict=True))
-    return count
-
-
-@pytest.mark.shared
-def test_the_profile_max_2016_x64_gives_every_exported_angle(shared: Path) -> None:
-    cases = exported_angles(shared)
-    assert len(cases) >= 4
-    assert matched(PROFILES["max-2016-x64"], cases) == 3 * len(cases)
-
-
-@pytest.mark.shared
-@pytest.mark.parametrize(
-    ("item", "candidate"),
-    [
-        ("environment", "x87-53"),
-        ("point3.normalize", "length-divide"),
-        ("point3.normalize", "length-reciprocal"),
-        ("matrix3.rot_angle_axis", "half-angle"),
-        ("matrix3.rot_angle_axis", "quaternion"),
-        ("matrix3.to_euler", "asin"),
-        ("matrix3.to_euler", "via-quat"),
-    ],
+from maxik.characterise.closure import Closure, closure
+from maxik.characterise.ledger import CRT, PINNED, STATUSES, Entry, Evidence, counts, ledger
+from maxik.characterise.workbench import (
+    FITS_WITH_OTHERS,
+    NO_OTHER,
+    REFUTED,
+    CandidateResult,
+    Characterisation,
+    Options,
+    characterise,
 )
-def test_an_alternative_misses_exported_angles(item: str, candidate: str, shared: Path) -> None:
-    cases = exported_angles(shared)
-    assert matched(PROFILES["max-2016-x64"].with_candidate(item, candidate), cases) < 3 * len(cases)
+from maxik.engines import make_engine
+from maxik.profile import ITEMS, PROFILES, CoreProfile, candidates_in
+from maxik.vectors import read_vectors
+from maxik.verify import verify_files
+
+PROFILE_IN = {"x87-53": PROFILES["candidate-1"], "sse-32": PROFILES["max-2016-x64"]}
+ENTRIES = [entry for profile in PROFILE_IN.values() for entry in ledger(profile)]
+FROM_VECTORS = [
+    pytest.param(entry, piece, id=f"{entry.item}-{entry.environment}-{place}")
+    for entry in ENTRIES
+    for place, piece in enumerate(entry.evidence)
+    if piece.files and not piece.noise and entry.item != CRT
+]
+CLOSURE_COLUMNS = {"quat.product": "product", "ik.initial_plane": "plane_pose"}
 
 
-def test_every_item_has_a_status_and_evidence() -> None:
+def vector_files(shared: Path, patterns: Iterable[str]) -> tuple[str, ...]:
+    files = [path for pattern in patterns for path in sorted((shared / "vectors").glob(pattern))]
+    assert files
+    return tuple(map(str, files))
+
+
+@lru_cache
+def run(files: tuple[str, ...], items: tuple[str, ...] | None, environment: str) -> Characterisation:
+    return characterise(files, Options(items=items, environments=(environment,)))
+
+
+def results(files: tuple[str, ...], entry: Entry, piece: Evidence) -> dict[str, CandidateResult]:
+    """Characterise with the items that have evidence in these files, or with all where other items can save a candidate."""
+    sharing = tuple(
+        other.item
+        for other in ENTRIES
+        if other.environment == entry.environment and any(found.files == piece.files for found in other.evidence)
+    )
+    with_others = any(
+        found.saved_by_others for other in ENTRIES for found in other.evidence if found.files == piece.files and not found.noise
+    )
+    result = run(files, None if with_others else sharing, entry.environment)
+    item = next(found for found in result.items if found.item == entry.item)
+    assert result.pins
+    return {candidate.candidate: candidate for candidate in item.candidates}
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(("entry", "piece"), FROM_VECTORS)
+def test_vectors_refute_what_the_ledger_says_and_nothing_else(entry: Entry, piece: Evidence, shared: Path) -> None:
+    found = results(vector_files(shared, piece.files), entry, piece)
+    there = candidates_in(entry.item, entry.environment)
+    assert {name for name in there if found[name].verdict == REFUTED} == set(piece.refutes)
+    assert {name for name in there if found[name].verdict == FITS_WITH_OTHERS} == set(piece.saved_by_others)
+
+
+@pytest.mark.shared
+def test_the_c_runtime_is_matched_by_every_case_of_msvcr90(shared: Path) -> None:
+    for entry in ENTRIES:
+        if entry.item != CRT:
+            continue
+        (piece,) = entry.evidence
+        files = vector_files(shared, piece.files)
+        kinds = [read_vectors(path).header["provenance"]["kind"] for path in files]
+        assert piece.provenance == "msvcr90"
+        assert "msvcr90" in kinds
+        report = verify_files(files, make_engine("model", PROFILE_IN[entry.environment])[0])
+        assert (report.failed, report.skipped) == (0, 0)
+        assert report.passed > 1000
+
+
+@pytest.mark.shared
+def test_evidence_comes_from_where_it_says(shared: Path) -> None:
+    for entry in ENTRIES:
+        for piece in entry.evidence:
+            if not piece.files:
+                assert piece.closure
+                continue
+            kinds = {read_vectors(path).header["provenance"]["kind"] for path in vector_files(shared, piece.files)}
+            assert piece.provenance in kinds
+            assert kinds <= {"max-export", "msvcr90", "analytic"}
+            assert kinds == {piece.provenance} or entry.item == CRT
+
+
+def test_pinned_is_what_vectors_of_the_reference_refute_others_for() -> None:
+    for entry in ENTRIES:
+        if entry.status == PINNED and entry.item != CRT:
+            by_vectors = [piece for piece in entry.evidence if piece.provenance in ("max-export", "msvcr90") and piece.refutes]
+            assert by_vectors, entry.item
+            assert all(piece.environment == entry.environment for piece in by_vectors)
+
+
+def test_closure_refutes_what_the_ledger_says() -> None:
+    rows = closure()
+    for entry in ENTRIES:
+        for piece in entry.evidence:
+            if piece.closure:
+                assert f"{sum(row.closes for row in rows)} of {len(rows)}" in piece.counts
+                assert all(fails(rows, entry.item, candidate) for candidate in piece.refutes)
+
+
+def fails(rows: Iterable[Closure], item: str, candidate: str) -> bool:
+    return not any(row.closes for row in rows if getattr(row, CLOSURE_COLUMNS[item]) == candidate)
+
+
+def test_every_item_has_a_status_in_every_environment_and_a_reason() -> None:
     for profile in PROFILES.values():
         entries = ledger(profile)
         assert [entry.item for entry in entries] == [CRT, *ITEMS]
-        assert all(entry.status in STATUSES and entry.evidence for entry in entries)
+        assert all(entry.status in STATUSES and set(entry.statuses) == set(PROFILE_IN) and entry.says for entry in entries)
+        assert sum(counts(entries).values()) == len(ITEMS)
 
 
-def test_nothing_is_pinned_but_what_this_suite_matches() -> None:
-    pinned = {name: {entry.item for entry in ledger(profile) if entry.status == "pinned"} for name, profile in PROFILES.items()}
-    assert pinned["candidate-1"] == {CRT}
-    assert pinned["max-2016-x64"] <= {CRT, *PINNED_BY_BONE_1}
+def test_nothing_of_the_32_bit_reference_is_pinned_but_its_runtime() -> None:
+    assert {entry.item for entry in ledger(PROFILES["candidate-1"]) if entry.status == PINNED} == {CRT}
+
+
+def test_evidence_of_one_environment_says_nothing_in_another() -> None:
+    assert all(piece.environment in ("", entry.environment) for entry in ENTRIES for piece in entry.evidence)
 
 
 def test_a_candidate_that_is_not_the_default_is_open() -> None:
     profile = PROFILES["max-2016-x64"].with_candidate("point3.normalize", "length-divide")
     entry = next(entry for entry in ledger(profile) if entry.item == "point3.normalize")
-    assert (entry.candidate, entry.status) == ("length-divide", "candidate")
+    assert (entry.candidate, entry.status, entry.evidence) == ("length-divide", "candidate", ())
+
+
+def test_candidates_of_the_x87_are_none_of_64_bit_releases() -> None:
+    for item in ITEMS:
+        assert "x87-fsincos" not in candidates_in(item, "sse-32")
+        assert set(candidates_in(item, "x87-53")) == set(ITEMS[item])
+    assert NO_OTHER not in STATUSES
+    assert isinstance(PROFILES["candidate-1"], CoreProfile)

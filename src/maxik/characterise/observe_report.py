@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from maxik.characterise.layout import Table, text_table
 from maxik.characterise.observe import CodeStep, FileSeen, code_steps
 from maxik.profile import CoreProfile
 
@@ -21,9 +21,9 @@ A packed track is evidence only where codes differ; resampling and thinning (2.8
 
 def render(profile: CoreProfile, files: Sequence[FileSeen]) -> str:
     """Return the table of ULPs per code step, then for each file a table of its candidates, counts being of cases."""
-    parts = [_table(*_steps(code_steps())), BELOW]
+    parts = [text_table(_steps(code_steps())), BELOW]
     for file in files:
-        parts += ["", _table(*_candidates(profile, file))]
+        parts += ["", text_table(_candidates(profile, file))]
     return "\n".join([*parts, LIMITS] if files else parts)
 
 
@@ -46,7 +46,7 @@ def to_json(profile: CoreProfile, files: Sequence[FileSeen]) -> str:
     )
 
 
-def _steps(rows: Sequence[CodeStep]) -> tuple[str, Sequence[str], list[list[str]]]:
+def _steps(rows: Sequence[CodeStep]) -> Table:
     columns = ("k", "magnitude", "ULP", "ULPs per step", "hidden", "1 ULP shows", "per step, normalised")
     cells = [
         [
@@ -60,10 +60,10 @@ def _steps(rows: Sequence[CodeStep]) -> tuple[str, Sequence[str], list[list[str]
         ]
         for row in rows
     ]
-    return "ULPs of a component in one code of a packed track", columns, cells
+    return Table("ULPs of a component in one code of a packed track", columns, cells, numbers=columns)
 
 
-def _candidates(profile: CoreProfile, file: FileSeen) -> tuple[str, Sequence[str], list[list[str]]]:
+def _candidates(profile: CoreProfile, file: FileSeen) -> Table:
     title = f"{Path(file.path).name} ({file.item}), {file.cases} cases, {file.rotations} rotations, against {profile}"
     columns = ("item", "candidate", "Euler", "raw", "packed", "ULPs", "rad", "verdict")
     cells = [
@@ -76,18 +76,4 @@ def _candidates(profile: CoreProfile, file: FileSeen) -> tuple[str, Sequence[str
         ]
         for entry in file.candidates
     ]
-    return title, columns, cells
-
-
-def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    from rich.console import Console  # noqa: PLC0415 - heavy imports are lazy
-    from rich.table import Table  # noqa: PLC0415 - heavy imports are lazy
-
-    table = Table(title=title)
-    for column in columns:
-        table.add_column(column, justify="left" if column in ("item", "candidate", "verdict") else "right")
-    for row in rows:
-        table.add_row(*row)
-    text = io.StringIO()
-    Console(file=text, width=140, color_system=None).print(table)
-    return text.getvalue().rstrip("\n")
+    return Table(title, columns, cells, numbers=columns[2:-1])

@@ -14,12 +14,12 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 
-from maxik.characterise.tally import Tally, tally
+from maxik.characterise.tally import Tally, best_of, tally
 from maxik.characterise.trials import Trial
 from maxik.profile import ENVIRONMENT, CoreProfile, candidates_in
 
-BUDGET = 30_000
-"""Limb solves that a search may take beyond single changes: about a minute of the model."""
+BUDGET = 60_000
+"""Limb solves that a search may take beyond single changes: about two minutes of the model."""
 WORTH_PROCESSES = 4_000
 """Limb solves from which processes are started."""
 RESTARTS = 3
@@ -36,7 +36,6 @@ class Search:
     axes: Axes
     progress: Callable[[int], None] | None = None
     tallies: dict[str, Tally] = field(default_factory=dict)
-    spent: int = 0
 
     @property
     def cost(self) -> int:
@@ -64,7 +63,6 @@ class Search:
 
     def _keep(self, key: str, entry: Tally) -> None:
         self.tallies[key] = entry
-        self.spent += self.cost
         if self.progress is not None:
             self.progress(len(self.tallies))
 
@@ -85,8 +83,8 @@ class Search:
             self.try_all(profile for item, _, profile in self.singles(best.profile) if item not in kept)
             for item in self.axes:
                 changes = (profile for name, _, profile in self.singles(best.profile) if name == item and item not in kept)
-                found = min((self.of(profile) for profile in changes), key=lambda entry: entry.key, default=best)
-                if found.key < best.key:
+                found = best_of([best, *map(self.of, changes)])
+                if found is not best:
                     best, improved = found, True
         return best
 
@@ -113,18 +111,17 @@ class Search:
         return True
 
     def restart(self, about: CoreProfile, axes: Axes) -> None:
-        """Descend from random combinations of `axes`, seeded, as long as the budget lasts."""
+        """Descend from random combinations of `axes`, seeded, where the budget allows it."""
         choose = random.Random(0)  # noqa: S311 - a search, not a secret
-        end = self.spent + BUDGET
+        if RESTARTS * self.cost * sum(map(len, axes.values())) > BUDGET:
+            return
         for _ in range(RESTARTS):
-            if self.spent + self.cost * sum(map(len, axes.values())) > end:
-                return
             self.descend(_changed(about, ((item, choose.choice(candidates)) for item, candidates in axes.items())))
 
     @property
     def best(self) -> Tally:
-        """Return the best profile tried; of equals the one nearest to the default, then the first."""
-        return min(self.tallies.values(), key=lambda entry: entry.key)
+        """Return the best profile tried."""
+        return best_of(self.tallies.values())
 
 
 def _value(profile: CoreProfile, item: str) -> str:

@@ -12,8 +12,9 @@ A profile is refuted by another one when
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,11 +56,6 @@ class Tally:
         """Root mean square of the residuals, radians; 0 without any."""
         return math.sqrt(float(self.squares.sum()) / self.residuals) if self.residuals else 0.0
 
-    @property
-    def key(self) -> tuple[int, int, float, int]:
-        """Return what a search minimises: wrong bits, exceeded tolerances, rms, changes from the default."""
-        return int(self.wrong.sum()), self.exceeded, self.rms, len(self.profile.overrides)
-
 
 def tally(profile: CoreProfile, trials: Sequence[Trial]) -> Tally:
     """Judge a profile by every trial, with the model."""
@@ -75,6 +71,25 @@ def tally(profile: CoreProfile, trials: Sequence[Trial]) -> Tally:
         squares=np.array([sum(r * r for r in judgement.residuals) for judgement in judgements], np.float64),
         residuals=sum(len(judgement.residuals) for judgement in judgements),
     )
+
+
+def better(a: Tally, b: Tally) -> bool:
+    """Tell whether `a` agrees better: fewer wrong bits, fewer exceeded tolerances, residuals a thousand times likelier.
+
+    Of two that agree as well, the one with fewer changes from the default is better.
+    """
+    misses_a, misses_b = ((int(entry.wrong.sum()), entry.exceeded) for entry in (a, b))
+    if misses_a != misses_b:
+        return misses_a < misses_b
+    gain = nats(a, b)
+    if abs(gain) >= LEAST_NATS:
+        return gain > 0.0
+    return len(a.profile.overrides) < len(b.profile.overrides)
+
+
+def best_of(tallies: Iterable[Tally]) -> Tally:
+    """Return the best of some tallies; of equals the first."""
+    return reduce(lambda best, entry: entry if better(entry, best) else best, tallies)
 
 
 def why_refuted(best: Tally, other: Tally) -> str | None:
@@ -97,7 +112,9 @@ def nats(best: Tally, other: Tally) -> float:
     """Return by how many nats the residuals speak for `best`, with Gaussian errors of unknown size."""
     if not best.residuals or best.rms == other.rms:
         return 0.0
-    return math.inf if best.rms == 0.0 else best.residuals * math.log(other.rms / best.rms)
+    if best.rms == 0.0 or other.rms == 0.0:
+        return math.inf if best.rms == 0.0 else -math.inf
+    return best.residuals * math.log(other.rms / best.rms)
 
 
 def _mostly_worse(best: NDArray[np.generic], other: NDArray[np.generic]) -> bool:

@@ -41,7 +41,7 @@ from maxik.verify.rotations import euler_xyz_matrix, turn_between
 REFERENCE = ("max-export", "msvcr90")
 """Kinds of provenance that may pin a candidate (vector-format.md)."""
 _FITTED = "no scene file"
-_OFF = 1e9
+NO_ROTATION = 1e9
 """Parts of the tolerance that stand for "no rotation at all"."""
 
 
@@ -87,7 +87,7 @@ class LimbTrial:
         for joint, rows in self.rotations:
             angles = joints.get(joint)
             turn = np.nan if angles is None else turn_between(np.array(rows).reshape(3, 3), euler_xyz_matrix(angles))
-            excess = max(excess, turn / self.tolerance if np.isfinite(turn) else _OFF)
+            excess = max(excess, turn / self.tolerance if np.isfinite(turn) else NO_ROTATION)
         return Judgement((solution.status, *_words(solution.rot_xyz), *_words(solution.dof_zyx)), wrong, compared, excess)
 
     def _problem(self, engine: Engine) -> LimbProblem:
@@ -110,15 +110,16 @@ class SplineTrial:
     weight: int = 400
 
     def judge(self, engine: Engine) -> Judgement:
-        """Solve, compare bits, and give the angle of every frame and direction as a residual."""
+        """Solve, compare bits, and give the turn of every frame as a residual; of every direction where no frame is given."""
         solution = engine.solve_spline(self._problem(engine))
         got = {name: encode(getattr(solution, name)) for name in ("status", "bone_lengths", "u", "points", "euler")}
         wrong, compared = _compare(self.bits, got)
         words = [solution.status, *(word for vector in (solution.u, *(solution.euler or ())) for word in _words(vector))]
-        residuals = [_turn(rows, frame[:9]) for rows, frame in zip(self.frames, solution.frames, strict=False)]
-        residuals += [_angle(a, b) for a, b in zip(self.directions, solution.directions, strict=False)]
-        wanted = len(self.frames) + len(self.directions)
-        residuals += [np.pi] * (wanted - len(residuals))
+        if self.frames:
+            residuals = [_turn(rows, frame[:9]) for rows, frame in zip(self.frames, solution.frames, strict=False)]
+        else:
+            residuals = [_angle(a, b) for a, b in zip(self.directions, solution.directions, strict=False)]
+        residuals += [np.pi] * (len(self.frames or self.directions) - len(residuals))
         return Judgement(tuple(words), wrong, compared, 0.0, tuple(residuals))
 
     def _problem(self, engine: Engine) -> SplineProblem:

@@ -16,7 +16,7 @@ from pathlib import Path
 from maxik.characterise.concerned import concerned
 from maxik.characterise.noise import NoiseTest, noise_test
 from maxik.characterise.search import BUDGET, Axes, Search
-from maxik.characterise.tally import Tally, why_refuted
+from maxik.characterise.tally import Tally, best_of, better, why_refuted
 from maxik.characterise.trials import LimbTrial, Trial, TrialSet, load_trials
 from maxik.errors import UsageError
 from maxik.model.engine import ModelEngine
@@ -30,8 +30,10 @@ NOT_SEEN, NO_OTHER = "not seen", "no other"
 """An item: one candidate is left; one is left while the other items are as in the best profile; several are left; no
 candidate changes a bit; the environment has one candidate only."""
 _WITNESSES = 3
-_SAMPLE = 24
-"""Trials, spread over the files, that are watched for the items they consult."""
+_WATCHED, _WATCHED_WEIGHT = 24, 800
+"""Trials that are watched for the items they consult, and what they may weigh together."""
+_FASTEST = "x87-53"
+"""The environment that the model evaluates fastest; what is consulted does not depend on it."""
 
 Progress = Callable[[int, int], None]
 
@@ -118,13 +120,14 @@ def characterise(
     report = None if progress is None else lambda tried: progress(min(tried, expected - 1), expected)
     search = Search(loaded.trials, axes, report)
     best = search.descend(start)
-    narrow = Search(decisive(search), axes)
+    told = decisive(search)
+    narrow = search if len(told) == len(loaded.trials) else Search(told, axes)
     narrow.descend(best.profile)
     telling = narrow.telling(narrow.best.profile)
     exact = narrow.combinations(narrow.best.profile, telling)
     if not exact:
         narrow.restart(narrow.best.profile, telling)
-    if narrow.best.key < narrow.of(best.profile).key:
+    if better(narrow.best, narrow.of(best.profile)):
         best = search.descend(narrow.best.profile)
     search.try_all(profile for _, _, profile in search.singles(best.profile))
     bench = _Bench(search, narrow, best, exact)
@@ -144,6 +147,13 @@ def characterise(
     )
 
 
+def _spread(trials: Sequence[Trial]) -> Sequence[Trial]:
+    """Return some of the trials, spread over all."""
+    weight = max((trial.weight for trial in trials), default=1)
+    wanted = max(2, min(_WATCHED, _WATCHED_WEIGHT // weight))
+    return trials[:: max(1, len(trials) // wanted)]
+
+
 def _start(options: Options, environments: tuple[str, ...]) -> CoreProfile:
     unknown = [item for item in options.items or () if item not in ITEMS]
     if unknown:
@@ -155,11 +165,8 @@ def _start(options: Options, environments: tuple[str, ...]) -> CoreProfile:
 
 def _axes(options: Options, environments: tuple[str, ...], start: CoreProfile, loaded: TrialSet) -> Axes:
     """Return what to change: the items asked for, or those that the trials consult in any of the environments."""
-    step = max(1, len(loaded.trials) // _SAMPLE)
-    watched: list[Trial] = list(loaded.trials[::step])
-    found: set[str] = set()
-    for environment in environments:
-        found |= set(concerned(start.with_candidate(ENVIRONMENT, environment), [trial.judge for trial in watched]))
+    watched = _spread(loaded.trials)
+    found = concerned(start.with_candidate(ENVIRONMENT, _FASTEST), [trial.judge for trial in watched])
     axes: dict[str, tuple[str, ...]] = {}
     if len(environments) > 1 and loaded.trials:
         axes[ENVIRONMENT] = environments
@@ -214,17 +221,23 @@ class _Bench:
         if reason is None:
             return CandidateResult(candidate, FITS, _score(alone), None, "")
         saved = self._best_with(alone.profile, item, candidate)
+        if saved is None:
+            return CandidateResult(candidate, REFUTED, _score(alone), None, reason)
         verdict = REFUTED if why_refuted(self.narrow.of(profile), saved) else FITS_WITH_OTHERS
         return CandidateResult(candidate, verdict, _score(alone), _score(saved), reason)
 
-    def _best_with(self, alone: CoreProfile, item: str, candidate: str) -> Tally:
-        """Return the best tally with this candidate and anything else; by descent where not all combinations were tried."""
+    def _best_with(self, alone: CoreProfile, item: str, candidate: str) -> Tally | None:
+        """Return the best tally with this candidate and anything else, None where that is too much to try.
+
+        By descent where not all combinations were tried.
+        """
         narrow = self.narrow
-        narrow.of(alone)
-        if not self.exact and narrow.cost * sum(map(len, narrow.axes.values())) <= BUDGET // 4:
+        if not self.exact:
+            if narrow.cost * sum(map(len, narrow.axes.values())) > BUDGET // 8:
+                return None
             return narrow.descend(alone, fixed=(item,))
-        having = [entry for entry in narrow.tallies.values() if _value(entry.profile, item) == candidate]
-        return min(having, key=lambda entry: entry.key)
+        narrow.of(alone)
+        return best_of(entry for entry in narrow.tallies.values() if _value(entry.profile, item) == candidate)
 
 
 def _verdict(candidates: Sequence[str]) -> str:
