@@ -53,9 +53,10 @@ exhaust: $(STAMP)
 spills: $(STAMP)
 	$(BIN)/python docs/make_spill_report.py $(SHARED)/vectors
 
-# docs/max-report.md, from a run over the reference scenes.
+# docs/max-report.md, from a run over the reference scenes; docs/discriminating.md, from a run over the core profile.
 report: $(STAMP)
 	$(BIN)/python docs/make_max_report.py $(SHARED)/maxfiles
+	$(BIN)/python docs/make_discriminating.py
 
 lock:
 	$(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes --extra dev -o requirements.lock pyproject.toml requirements.build.in

@@ -9,13 +9,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from maxik.cli_workbench import add_workbench
 from maxik.errors import MaxikError, UsageError
+from maxik.terminal import ProgressBar, add_command
 
 if TYPE_CHECKING:
-    from maxik.bake import Progress
     from maxik.problems import Engine
 
 LONG_TAKE = 2_000_000
@@ -46,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.set_defaults(run=_version)
     commands = parser.add_subparsers(metavar="COMMAND")
 
-    bake = _command(commands, "bake", _bake, "solve a scene's IK and write its motion")
+    bake = add_command(commands, "bake", _bake, "solve a scene's IK and write its motion")
     bake.add_argument("scene", metavar="SCENE", help="a .max file or a scene JSON file")
     bake.add_argument(
         "-o",
@@ -68,15 +69,15 @@ def _parser() -> argparse.ArgumentParser:
     _engine_options(bake)
     _march_option(bake)
 
-    inspect = _command(commands, "inspect", _inspect, "show nodes, controllers, IK chains, and what cannot be evaluated")
+    inspect = add_command(commands, "inspect", _inspect, "show nodes, controllers, IK chains, and what cannot be evaluated")
     inspect.add_argument("scene", metavar="SCENE", help="a .max file or a scene JSON file")
     inspect.add_argument("--json", action="store_true", help="print JSON, format maxik-inspect/1, instead of text")
 
-    convert = _command(commands, "convert", _convert, "write a scene as scene JSON")
+    convert = add_command(commands, "convert", _convert, "write a scene as scene JSON")
     convert.add_argument("scene", metavar="SCENE", help="a .max file or a scene JSON file")
     convert.add_argument("-o", "--output", required=True, metavar="OUT.scene.json", help="output file")
 
-    verify = _command(commands, "verify", _verify, "compare an engine with vector files, bit for bit")
+    verify = add_command(commands, "verify", _verify, "compare an engine with vector files, bit for bit")
     verify.add_argument("vectors", nargs="*", metavar="VECTORS", help="vector files (.jsonl)")
     verify.add_argument("--spill", action="store_true", help="instead, tell which solves register spills could change (slow)")
     verify.add_argument("--frozen", action="store_true", help="also check the frozen hashes of a fixed corpus")
@@ -84,50 +85,13 @@ def _parser() -> argparse.ArgumentParser:
     _engine_options(verify)
     _march_option(verify)
 
-    oracle = _command(commands, "oracle", _oracle, "build the kernel with other compilers and ask them for their bits")
+    oracle = add_command(commands, "oracle", _oracle, "build the kernel with other compilers and ask them for their bits")
     oracle.add_argument("action", choices=("build", "status", "run"), help="what to do; run takes a target and vector files")
     oracle.add_argument("what", nargs="*", metavar="TARGET", help="native, x87-gcc, wine-mingw, wine-cl (default: all)")
     oracle.add_argument("-O", dest="level", choices=("0", "1", "2", "3"), default="2", help="optimisation (default: 2)")
 
-    core = _command(commands, "core", _core, "show the core profile: each item, its candidate, what it rests on")
-    core.add_argument("--profile", default="candidate-1", metavar="P", help="profile (default: candidate-1)")
-    _report_options(core, "maxik-core/1")
-
-    characterise = _command(commands, "characterise", _characterise, "try the candidates of [CORE] items against vector files")
-    characterise.add_argument("vectors", nargs="*", metavar="VECTORS", help="vector files (.jsonl)")
-    characterise.add_argument("--items", metavar="A,B", help="items to try (default: all that the vectors consult)")
-    characterise.add_argument(
-        "--environment",
-        choices=("x87-53", "sse-32"),
-        help="environment (default: the one that the files name, else both are tried)",
-    )
-    characterise.add_argument("--profile", default="candidate-1", metavar="P", help="where to start (default: candidate-1)")
-    characterise.add_argument(
-        "--closure",
-        action="store_true",
-        help="instead, try sign and order conventions on the limb solver itself; takes no vectors",
-    )
-    _report_options(characterise, "maxik-characterise/1 or maxik-closure/1")
-
-    observable = _command(commands, "observable", _observable, "tell which last bits of a rotation a NeL file can show")
-    observable.add_argument("vectors", nargs="*", metavar="VECTORS", help="vector files (.jsonl) of limb.solve or spline.solve")
-    observable.add_argument(
-        "--items", metavar="A,B", help="items, or environment, whose candidates to try (default: those that the cases consult)"
-    )
-    observable.add_argument("--profile", default="candidate-1", metavar="P", help="what to start from (default: candidate-1)")
-    observable.add_argument("--json", action="store_true", help="print JSON, format maxik-observable/1, instead of text")
+    add_workbench(commands)
     return parser
-
-
-def _command(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser],
-    name: str,
-    run: Callable[[argparse.Namespace], int],
-    text: str,
-) -> argparse.ArgumentParser:
-    command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
-    command.set_defaults(run=run)
-    return command
 
 
 def _engine_options(command: argparse.ArgumentParser) -> None:
@@ -140,11 +104,6 @@ def _engine_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--engine", choices=("kernel", "model"), help="what evaluates (default: the kernel where it can, else the model)"
     )
-
-
-def _report_options(command: argparse.ArgumentParser, json_format: str) -> None:
-    command.add_argument("--json", action="store_true", help=f"print JSON, format {json_format}, instead of text")
-    command.add_argument("--html", metavar="OUT.html", help="also write a page")
 
 
 def _march_option(command: argparse.ArgumentParser) -> None:
@@ -181,7 +140,7 @@ def _bake(arguments: argparse.Namespace) -> int:
         spill=arguments.spill,
         skip_unsupported=arguments.skip_unsupported,
     )
-    with _ProgressBar("baking") as progress:
+    with ProgressBar("baking") as progress:
         baked, certificate = bake_file(arguments.scene, options, progress)
     write_bake(baked, certificate, arguments.output)
     if arguments.report:
@@ -235,39 +194,6 @@ def _bake_summary(certificate: dict, written: Sequence[str]) -> list[str]:  # ty
     lines.append(f"raw output SHA-256 {certificate['raw_output_sha256']}")
     lines.append(f"written: {', '.join(written)}")
     return lines
-
-
-class _ProgressBar:
-    """A progress bar on stderr that appears once `what` turns out to take long; nothing when stderr is no terminal."""
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-
-    def __enter__(self) -> Progress | None:
-        self._bar = None
-        if not sys.stderr.isatty():
-            return None
-        from time import monotonic
-
-        started = monotonic()
-
-        def show(done: int, total: int) -> None:
-            if self._bar is None:
-                if monotonic() - started < 1.0 or done >= total:
-                    return
-                from rich.console import Console
-                from rich.progress import Progress as Bar
-
-                self._bar = Bar(console=Console(stderr=True), transient=True)
-                self._bar.start()
-                self._task = self._bar.add_task(self._what, total=total)
-            self._bar.update(self._task, completed=done)
-
-        return show
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
 
 
 def _frame_range(text: str | None) -> tuple[float, float] | None:
@@ -350,7 +276,7 @@ def _spills(arguments: argparse.Namespace) -> int:
         if not problems:
             print(f"{path}: no solves, {file.item}")
             continue
-        with _ProgressBar("solving") as progress:
+        with ProgressBar("solving") as progress:
             found = summary(spill_many(profile, problems, processes=os.cpu_count() or 1, progress=progress))
         reports[path] = found
         print(
@@ -411,66 +337,6 @@ def _oracle(arguments: argparse.Namespace) -> int:
             print(f"{target}: {error}")
             worst = 1 if arguments.what else worst
     return worst
-
-
-def _core(arguments: argparse.Namespace) -> int:
-    from maxik.characterise import ledger_report
-    from maxik.profile import parse_profile
-
-    profile = parse_profile(arguments.profile)
-    _write_page(arguments.html, ledger_report.to_html(profile))
-    print((ledger_report.to_json if arguments.json else ledger_report.render)(profile))
-    return 0
-
-
-def _characterise(arguments: argparse.Namespace) -> int:
-    from maxik.characterise import report
-    from maxik.characterise.closure import closure
-    from maxik.characterise.workbench import Options, characterise
-    from maxik.profile import parse_profile
-
-    if arguments.closure == bool(arguments.vectors):
-        message = "maxik characterise takes vector files, or --closure without any"
-        raise UsageError(message)
-    if arguments.closure:
-        rows = closure()
-        _write_page(arguments.html, report.closure_to_html(rows))
-        print((report.closure_to_json if arguments.json else report.render_closure)(rows))
-        return 0
-    options = Options(
-        items=None if arguments.items is None else tuple(arguments.items.split(",")),
-        environments=None if arguments.environment is None else (arguments.environment,),
-        start=parse_profile(arguments.profile),
-    )
-    with _ProgressBar("characterising") as progress:
-        result = characterise(arguments.vectors, options, progress)
-    _write_page(arguments.html, report.to_html(result))
-    print((report.to_json if arguments.json else report.render)(result))
-    return 0
-
-
-def _write_page(path: str | None, page: str) -> None:
-    from maxik.formats.whole_file import write_whole
-
-    if path is not None:
-        write_whole(path, page.encode())
-
-
-def _observable(arguments: argparse.Namespace) -> int:
-    from maxik.characterise.observe import observe
-    from maxik.characterise.observe_report import render, to_json
-    from maxik.profile import parse_profile
-    from maxik.vectors import read_vectors
-
-    profile = parse_profile(arguments.profile)
-    items = None if arguments.items is None else arguments.items.split(",")
-    if items is not None and not arguments.vectors:
-        message = "--items says what to try on vector files; name some"
-        raise UsageError(message)
-    files = [read_vectors(path) for path in arguments.vectors]
-    seen = [observe(profile, file, items) for file in files]
-    print((to_json if arguments.json else render)(profile, seen))
-    return 0
 
 
 if __name__ == "__main__":
