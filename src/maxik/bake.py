@@ -23,6 +23,7 @@ from maxik.engines import make_engine
 from maxik.errors import SceneError, UsageError
 from maxik.formats.load import load_scene
 from maxik.formats.whole_file import write_whole
+from maxik.formats.writers import WriteOptions, writer_for
 from maxik.problems import Engine, LimbProblem, SplineProblem
 from maxik.profile import PROFILES, CoreProfile
 from maxik.scene.dependencies import resting_on
@@ -232,34 +233,17 @@ def raw_output_sha256(baked: BakedScene) -> str:
     return digest.hexdigest()
 
 
-def write_bake(baked: BakedScene, certificate: Mapping[str, Any], paths: Sequence[str | Path]) -> None:
+def write_bake(
+    baked: BakedScene, certificate: Mapping[str, Any], paths: Sequence[str | Path], options: WriteOptions | None = None
+) -> None:
     """Write the bake to each path, in the format of its ending; UsageError for an ending that maxik does not write.
 
     Everything is rendered before anything is written, so that an error leaves no output at all.
     """
-    renderers = [(path, renderer_for(path)) for path in paths]
-    rendered = [(path, render(baked, certificate)) for path, render in renderers]
+    writers = [(path, writer_for(path)) for path in paths]
+    rendered = [(path, write(baked, certificate, options or WriteOptions())) for path, write in writers]
     for path, data in rendered:
         write_whole(path, data)
-
-
-def renderer_for(path: str | Path) -> Callable[[BakedScene, Mapping[str, Any]], bytes]:
-    """Return the function that renders a bake for the ending of `path` (.glb, .json, .csv, .npz)."""
-    ending = Path(path).suffix.lower()
-    if ending == ".glb":
-        from maxik.formats.gltf import render_glb  # noqa: PLC0415 - one writer is loaded, not all
-
-        return render_glb
-    if ending == ".json":
-        from maxik.formats.bake_json import render_json  # noqa: PLC0415 - one writer is loaded, not all
-
-        return render_json
-    if ending in (".csv", ".npz"):
-        from maxik.formats import tables  # noqa: PLC0415 - one writer is loaded, not all
-
-        return tables.render_csv if ending == ".csv" else tables.render_npz
-    message = f"maxik does not write {ending or 'files without an ending'}; it writes .glb, .json, .csv, .npz"
-    raise UsageError(message, file=str(path))
 
 
 def _chain_entry(baked: BakedScene, motion: ChainMotion) -> dict[str, Any]:

@@ -125,12 +125,13 @@ def _version(arguments: argparse.Namespace) -> int:
 def _bake(arguments: argparse.Namespace) -> int:
     import json
 
-    from maxik.bake import BakeOptions, bake_file, renderer_for, write_bake
+    from maxik.bake import BakeOptions, bake_file, write_bake
     from maxik.formats.whole_file import write_whole
+    from maxik.formats.writers import writer_for
     from maxik.profile import parse_profile
 
     for path in arguments.output:
-        renderer_for(path)
+        writer_for(path)
     options = BakeOptions(
         frames=_frame_range(arguments.range),
         fps=arguments.fps,

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from maxik.errors import FileFormatError
 from maxik.formats.quaternions import from_row_matrices
+from maxik.formats.writers import WriteOptions
 from maxik.scene.motion import BakedScene, NodeMotion
 from maxik.scene.scene import Node
 
 FORMAT = "maxik-bake/1"
 
 
-def render_json(baked: BakedScene, certificate: Mapping[str, Any]) -> bytes:
+def render_json(baked: BakedScene, certificate: Mapping[str, Any], _options: WriteOptions | None = None) -> bytes:
     """Return the bake as UTF-8 JSON."""
     scene = baked.scene
     return _dump(

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from maxik.errors import SceneError
 from maxik.formats.bone_mesh import BoneMesh, bone_mesh
 from maxik.formats.quaternions import continuous, from_row_matrices
+from maxik.formats.writers import WriteOptions
 from maxik.scene.motion import BakedScene, NodeMotion
 from maxik.scene.scene import TICKS_PER_SECOND, Node
 from maxik.scene.turns import Float64s, matrix_of
@@ -41,7 +42,9 @@ _NO_TURN = (0.0, 0.0, 0.0, 1.0)
 _BONE_CLASSES = ("Bone",)
 
 
-def render_glb(baked: BakedScene, certificate: Mapping[str, Any], *, bones: bool = True) -> bytes:
+def render_glb(
+    baked: BakedScene, certificate: Mapping[str, Any], _options: WriteOptions | None = None, *, bones: bool = True
+) -> bytes:
     """Return the .glb file of a baked scene; `bones` adds skin and bone mesh where the scene has joints.
 
     Raises SceneError, with node and tick, where a position, rotation or scale is not finite: glTF has no NaN.

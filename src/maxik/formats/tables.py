@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxik.formats.quaternions import from_row_matrices
+from maxik.formats.writers import WriteOptions
 from maxik.scene.motion import BakedScene, NodeMotion
 from maxik.scene.scene import TICKS_PER_SECOND
 
@@ -35,7 +36,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The date of every entry of an NPZ file, so that the same bake gives the same bytes."""
 
 
-def render_csv(baked: BakedScene, certificate: Mapping[str, Any]) -> bytes:  # noqa: ARG001 - a CSV file has no place for it
+def render_csv(baked: BakedScene, _certificate: Mapping[str, Any], _options: WriteOptions | None = None) -> bytes:
     """Return the CSV table as UTF-8; Euler columns are empty where a rotation is no Euler rotation."""
     frames = len(baked.ticks)
     columns = [_node_columns(motion, frames) for motion in baked.nodes]
@@ -50,7 +51,7 @@ def render_csv(baked: BakedScene, certificate: Mapping[str, Any]) -> bytes:  # n
     return text.getvalue().encode()
 
 
-def render_npz(baked: BakedScene, certificate: Mapping[str, Any]) -> bytes:
+def render_npz(baked: BakedScene, certificate: Mapping[str, Any], _options: WriteOptions | None = None) -> bytes:
     """Return an .npz file (readable with allow_pickle=False), N nodes and F frames.
 
     `ticks` (F,), `names` (N,), `parents` (N,) with -1 for none, `local_tm` and `world_tm` (N, F, 4, 3), `euler`
