@@ -416,7 +416,7 @@ def test_nothing_refutes_itself_and_two_do_not_refute_each_other(
     a: list[tuple[int, float]], b: list[tuple[int, float]]
 ) -> None:
     count = min(len(a), len(b))
-    first, second = (tally_of(*zip(*rows[:count], strict=True)) for rows in (a, b))
+    first, second = (tally_of([wrong for wrong, _ in rows[:count]], [excess for _, excess in rows[:count]]) for rows in (a, b))
     assert why_refuted(first, first) is None
     assert not better(first, first)
     assert not (better(first, second) and better(second, first))
