@@ -46,22 +46,57 @@ class Glb:
                     return np.array(values[frame], np.float64)
         return np.array(self.json["nodes"][index].get(path, neutral), np.float64)
 
-    def world(self, index: int, frame: int) -> Float64s:
+    def interpolated(self, index: int, path: str, seconds: float, neutral: list[float]) -> Float64s:
+        """Return a property at a time, as glTF 2.0 appendix C has it: linear, rotations by slerp the shorter way."""
+        for animation in self.json.get("animations", ()):
+            for channel in animation["channels"]:
+                if channel["target"] == {"node": index, "path": path}:
+                    sampler = animation["samplers"][channel["sampler"]]
+                    times = self.accessor(sampler["input"])[:, 0].astype(np.float64)
+                    values = self.accessor(sampler["output"]).astype(np.float64)
+                    after = int(np.clip(np.searchsorted(times, seconds - 1e-6), 1, len(times) - 1))
+                    a, b = values[after - 1], values[after]
+                    t = float(np.clip((seconds - times[after - 1]) / (times[after] - times[after - 1]), 0.0, 1.0))
+                    return slerp(a, b, t) if path == "rotation" else a + (b - a) * t
+        return np.array(self.json["nodes"][index].get(path, neutral), np.float64)
+
+    def world(self, index: int, frame: int, seconds: float | None = None) -> Float64s:
+        """Return a node's matrix at a frame of sampled tracks, or at a time of any."""
+
+        def value(node: int, path: str, neutral: list[float]) -> Float64s:
+            if seconds is None:
+                return self.animated(node, path, frame, neutral)
+            return self.interpolated(node, path, seconds, neutral)
+
         matrix = np.eye(4)
         at: int | None = index
         while at is not None:
-            x, y, z, w = self.animated(at, "rotation", frame, [0, 0, 0, 1])
+            x, y, z, w = value(at, "rotation", [0, 0, 0, 1])
             local = np.eye(4)
             rotation = np.array([
                 [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
                 [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
                 [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
             ])  # fmt: skip
-            local[:3, :3] = rotation * self.animated(at, "scale", frame, [1, 1, 1])
-            local[:3, 3] = self.animated(at, "translation", frame, [0, 0, 0])
+            local[:3, :3] = rotation * value(at, "scale", [1, 1, 1])
+            local[:3, 3] = value(at, "translation", [0, 0, 0])
             matrix = local @ matrix
             at = self.parents.get(at)
         return matrix
 
     def named(self, name: str) -> list[int]:
         return [i for i, entry in enumerate(self.json["nodes"]) if entry.get("name") == name]
+
+
+def slerp(a: Float64s, b: Float64s, t: float) -> Float64s:
+    """Return the rotation at share `t` of the shorter way from a to b, by halving: no arc cosine near 1."""
+    b = -b if a @ b < 0.0 else b
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        middle = a + b
+        middle /= np.linalg.norm(middle)
+        if t < 0.5 * (low + high):
+            b, high = middle, 0.5 * (low + high)
+        else:
+            a, low = middle, 0.5 * (low + high)
+    return a

@@ -59,6 +59,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     bake.add_argument("--range", metavar="A:B", help="first and last frame, at --fps (default: the scene's range)")
     bake.add_argument("--fps", type=float, metavar="N", help="frames a second to sample (default: the scene's)")
+    bake.add_argument(
+        "--reduce",
+        type=float,
+        default=0.0,
+        metavar="E",
+        help="leave out glTF keys within this error, parts of the scene's size and radians (default: a key a frame)",
+    )
+    bake.add_argument("--no-bones", action="store_true", help="glTF without skin and bone mesh")
     bake.add_argument("--report", metavar="R.json", help="also write the certificate here")
     bake.add_argument("--spill", action="store_true", help="also report the frames that register spills could change (slow)")
     bake.add_argument(
@@ -127,7 +135,7 @@ def _bake(arguments: argparse.Namespace) -> int:
 
     from maxik.bake import BakeOptions, bake_file, write_bake
     from maxik.formats.whole_file import write_whole
-    from maxik.formats.writers import writer_for
+    from maxik.formats.writers import WriteOptions, writer_for
     from maxik.profile import parse_profile
 
     for path in arguments.output:
@@ -141,9 +149,10 @@ def _bake(arguments: argparse.Namespace) -> int:
         spill=arguments.spill,
         skip_unsupported=arguments.skip_unsupported,
     )
+    writing = WriteOptions(reduce=_error(arguments.reduce), bones=not arguments.no_bones)
     with ProgressBar("baking") as progress:
         baked, certificate = bake_file(arguments.scene, options, progress)
-    write_bake(baked, certificate, arguments.output)
+    write_bake(baked, certificate, arguments.output, writing)
     if arguments.report:
         write_whole(arguments.report, (json.dumps(certificate, indent=2, ensure_ascii=False) + "\n").encode())
     for line in _bake_summary(certificate, [*arguments.output, *([arguments.report] if arguments.report else [])]):
@@ -195,6 +204,13 @@ def _bake_summary(certificate: dict, written: Sequence[str]) -> list[str]:  # ty
     lines.append(f"raw output SHA-256 {certificate['raw_output_sha256']}")
     lines.append(f"written: {', '.join(written)}")
     return lines
+
+
+def _error(reduce: float) -> float:
+    if not 0.0 <= reduce < 1.0:
+        message = f"--reduce {reduce:g} is not an error from 0 up to 1"
+        raise UsageError(message)
+    return reduce
 
 
 def _frame_range(text: str | None) -> tuple[float, float] | None:

@@ -20,6 +20,7 @@ from maxik.errors import FileFormatError, SceneError
 from maxik.formats.bake_json import read_bake_json, render_json
 from maxik.formats.gltf import render_glb
 from maxik.formats.tables import render_csv, render_npz
+from maxik.formats.writers import WriteOptions
 from maxik.scene.motion import BakedScene
 from maxik.scene.scene import Node, Scene, Units
 from maxik.scene.tracks import ComponentsTrack, ConstantTrack, LinearTrack
@@ -133,7 +134,7 @@ def test_the_skin_binds_every_joint_where_it_stands() -> None:
 
 def test_without_bones_there_is_no_skin() -> None:
     baked, certificate = bake(rig())
-    told = Glb(render_glb(baked, certificate, bones=False)).json
+    told = Glb(render_glb(baked, certificate, WriteOptions(bones=False))).json
     assert "skins" not in told
     assert "meshes" not in told
 

@@ -20,13 +20,15 @@ from maxik.scene.motion import BakedScene
 class WriteOptions:
     """What a writer may be told; each takes what concerns it.
 
-    `reduce`: glTF keys are left out where interpolation stays within this much of them (parts of the scene's size for
-    positions, radians for rotations, parts for scales); 0 keeps every frame. `nel_tracks`: "raw" or "packed" rotation tracks
-    of NeL; `nel_mode`: "faithful" (what the original exporter would have written) or "bake" (solved rotations as tracks).
-    `bvh_order`: the order of the rotation channels of BVH, three letters of x, y, z.
+    `reduce`: glTF keys are left out as long as every node's world position stays within this part of the scene's size, and
+    its axes within as many radians; 0 keeps every frame. `bones`: glTF gets a skin with a bone mesh, where the scene has
+    joints. `nel_tracks`: "raw" or "packed" rotation tracks of NeL; `nel_mode`: "faithful" (what the original exporter would
+    have written) or "bake" (solved rotations as tracks). `bvh_order`: the order of BVH's rotation channels, three letters of
+    x, y, z.
     """
 
     reduce: float = 0.0
+    bones: bool = True
     nel_tracks: str = "raw"
     nel_mode: str = "bake"
     bvh_order: str = "zxy"
@@ -36,6 +38,7 @@ Writer = Callable[[BakedScene, Mapping[str, Any], WriteOptions], bytes]
 
 _WRITERS: Mapping[str, tuple[str, str]] = {
     ".glb": ("gltf", "render_glb"),
+    ".gltf": ("gltf", "render_gltf"),
     ".json": ("bake_json", "render_json"),
     ".csv": ("tables", "render_csv"),
     ".npz": ("tables", "render_npz"),

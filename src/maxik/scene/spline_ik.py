@@ -26,6 +26,7 @@ ZERO_BONE = "zero-length bone"
 NO_POINT = "no point on the spline"
 AUTO = 0
 LENGTH_SAMPLES = 100
+_DRAWN = 32
 
 
 def segments_of(shape: Shape, knots: Float32s | None) -> Segments:
@@ -106,6 +107,16 @@ def by_length(shape: Shape, knots: Float32s | None, fraction: Float32s) -> Float
         inside = 0.0 < wanted < 1.0 and lengths[-1] > 0.0
         found[frame] = np.interp(wanted * lengths[-1], lengths, at) if inside else wanted
     return found
+
+
+def curve_points(shape: Shape) -> Float64s:
+    """Return points along a shape's curve, object space, (P, 3) binary64: 32 chords a segment, for drawing."""
+    points = [np.array(shape.knots[:1][0].point, np.float64)[None]]
+    t = np.linspace(0.0, 1.0, _DRAWN + 1)[1:, None]
+    w = 1.0 - t
+    for a, b, c, d in np.array(segments_of(shape, None), np.float64).reshape(-1, 4, 3):
+        points.append(w * w * w * a + 3.0 * w * w * t * b + 3.0 * w * t * t * c + t * t * t * d)
+    return np.concatenate(points)
 
 
 def _lengths(segments: Segments) -> tuple[Float64s, Float64s]:
