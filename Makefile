@@ -1,4 +1,4 @@
-# make install | demo | test | check | bench | fuzz | fuzz-max | gate | exhaust | spills | report; every target sets itself up on a machine with python3 and a C compiler.
+# make install | demo | test | check | bench | fuzz | fuzz-max | gate | exhaust | spills | report | docs; every target sets itself up on a machine with python3 and a C compiler.
 
 PYTHON ?= python3
 VENV := .venv
@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 KERNEL := $(wildcard kernel/*.c kernel/*.h) src/maxik/kernel/build_kernel.py setup.py pyproject.toml
 SHARED ?= ../shared
 
-.PHONY: install demo test check bench fuzz fuzz-max gate exhaust spills report lock clean
+.PHONY: docs install demo test check bench fuzz fuzz-max gate exhaust spills report lock clean
 
 install: $(STAMP)
 
@@ -57,6 +57,11 @@ spills: $(STAMP)
 report: $(STAMP)
 	$(BIN)/python docs/make_max_report.py $(SHARED)/maxfiles
 	$(BIN)/python docs/make_discriminating.py
+	COLUMNS=100 $(BIN)/python docs/make_reference.py
+
+# The site of docs/, in out/site.
+docs: $(STAMP)
+	$(BIN)/mkdocs build --strict
 
 lock:
 	$(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes --extra dev -o requirements.lock pyproject.toml requirements.build.in

@@ -25,7 +25,7 @@ LONG_TAKE = 2_000_000
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 a check failed or a file could not be baked, 2 wrong usage."""
-    arguments = _parser().parse_args(argv)
+    arguments = make_parser().parse_args(argv)
     try:
         return int(arguments.run(arguments))
     except MaxikError as error:
@@ -39,7 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="maxik", description="Evaluate 3ds Max IK rigs without 3ds Max, with the reference's own float32 bits."
     )
@@ -126,7 +127,7 @@ def _version(arguments: argparse.Namespace) -> int:
 
         print(f"maxik {version('maxik')}")
         return 0
-    _parser().print_help(sys.stderr)
+    make_parser().print_help(sys.stderr)
     return 2
 
 
