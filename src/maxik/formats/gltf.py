@@ -1,7 +1,8 @@
 """A baked scene as glTF 2.0 binary (.glb): every node, the animation, and a skeleton that viewers show as bones.
 
-Below one root node, which turns Z up to Y up and scene units to metres, stands every scene node under its own name with
-its translation, rotation and scale; composing them gives every world position. 3ds Max writes rows (local = scale *
+Below one root node, which turns Z up to Y up, stands every scene node under its own name with its translation in metres, its
+rotation and scale; composing them gives every world position. (Units are not left to the root's scale: Blender's importer
+misplaces what hangs on a bone of a scaled armature.) 3ds Max writes rows (local = scale *
 rotation * translation), glTF columns (T * R * S): the same product. A scale about turned axes, S = Q^T * diag(s) * Q, is
 no TRS: such a node becomes two, the named one (row matrices s, Q * R, T) and one below it (Q^T) that carries the
 children.
@@ -44,6 +45,8 @@ _LINE_STRIP = 3
 _TYPES = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
 _Y_UP = (-np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5))
 """A quarter turn back about x: (x, y, z) becomes (x, z, -y)."""
+_Y_UP_ROWS = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+"""The same as a row matrix."""
 _NO_TURN = (0.0, 0.0, 0.0, 1.0)
 _CONJUGATE = (-1.0, -1.0, -1.0, 1.0)
 """Between the usual quaternions of glTF and the row matrices of turns.matrix_of."""
@@ -68,10 +71,9 @@ def render_gltf(baked: BakedScene, certificate: Mapping[str, Any], options: Writ
 def _document(baked: BakedScene, certificate: Mapping[str, Any], options: WriteOptions) -> _Gltf:
     file = _Gltf()
     scene = baked.scene
-    metres = scene.units.metres
     name = PurePath(scene.file).name.split(".")[0] or "scene"
     file.json["asset"] = {"version": "2.0", "generator": f"maxik {version('maxik')}"}
-    root = file.node({"name": name, "rotation": list(_Y_UP), "scale": [metres] * 3})
+    root = file.node({"name": name, "rotation": list(_Y_UP)})
     tracks = [_tracks(baked, node, motion) for node, motion in zip(baked.scene.nodes, baked.nodes, strict=True)]
     extras: Json = {
         "frame_rate": baked.frame_rate,
@@ -93,7 +95,7 @@ def _document(baked: BakedScene, certificate: Mapping[str, Any], options: WriteO
 
 @dataclass(frozen=True)
 class _Track:
-    """One animated property: a row a frame, or one row, binary64; `kept`: the frames that are keys (None: all)."""
+    """One animated property: a row a frame, or one row, binary64, metres; `kept`: the frames that are keys (None: all)."""
 
     values: Float64s
     rotation: bool = False
@@ -124,7 +126,7 @@ def _tracks(baked: BakedScene, node: Node, motion: NodeMotion) -> _Tracks:
     _refuse_non_finite(baked, node, motion)
     rotation, axes = _split_rotation(motion)
     return _Tracks(
-        _Track(motion.position.astype(np.float64)),
+        _Track(motion.position.astype(np.float64) * baked.scene.units.metres),
         _Track(rotation, rotation=True),
         _Track(motion.scale.astype(np.float64)),
         None if axes is None else _Track(axes, rotation=True),
@@ -167,7 +169,7 @@ def _fewer(tracks: _Tracks, own: float, size: float) -> _Tracks:
 
 
 def _worlds(baked: BakedScene, tracks: list[_Tracks]) -> Float64s:
-    """Return every node's world matrix as a reader composes it, row vectors, (N, F, 4, 4), scene units, Z up."""
+    """Return every node's world matrix as a reader composes it, row vectors, (N, F, 4, 4), metres, Z up."""
     frames = len(baked.ticks)
     worlds = np.zeros((len(tracks), frames, 4, 4))
     pending = list(range(len(tracks)))
@@ -196,7 +198,7 @@ def _add_splines(file: _Gltf, baked: BakedScene, placed: list[_Placed]) -> None:
     for node, place in zip(baked.scene.nodes, placed, strict=True):
         if node.shape is None or node.shape.helpers or len(node.shape.knots) < 2:  # noqa: PLR2004 - a curve
             continue
-        points = curve_points(node.shape)
+        points = curve_points(node.shape) * baked.scene.units.metres
         primitive = {"attributes": {"POSITION": file.accessor(points, _ARRAY_BUFFER, bounds=True)}, "mode": _LINE_STRIP}
         meshes = file.json.setdefault("meshes", [])
         meshes.append({"name": node.name, "primitives": [primitive]})
@@ -281,7 +283,9 @@ def _add_skin(file: _Gltf, baked: BakedScene, placed: list[_Placed], joints: lis
     mesh = bone_mesh(baked, joints)
     bind = np.zeros((len(joints), 4, 4))
     for row, index in enumerate(joints):
-        world = baked.nodes[index].world_tm[0].astype(np.float64) @ _root_rows(baked)
+        world = baked.nodes[index].world_tm[0].astype(np.float64)
+        world[3] *= baked.scene.units.metres
+        world = world @ _Y_UP_ROWS
         bind[row, :3, :3] = np.linalg.pinv(world[:3])
         bind[row, 3, :3] = -world[3] @ bind[row, :3, :3]
         bind[row, 3, 3] = 1.0
@@ -295,15 +299,9 @@ def _add_skin(file: _Gltf, baked: BakedScene, placed: list[_Placed], joints: lis
     file.json["scenes"][0]["nodes"].append(file.node({"name": "bones", "mesh": len(meshes) - 1, "skin": 0}))
 
 
-def _root_rows(baked: BakedScene) -> Float64s:
-    """Return the root node's turn and scale as a 3x3 row matrix."""
-    return np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]) * baked.scene.units.metres
-
-
 def _primitive(file: _Gltf, mesh: BoneMesh, baked: BakedScene) -> Json:
-    rows = _root_rows(baked)
-    positions = mesh.positions @ rows
-    normals = mesh.normals @ (rows / baked.scene.units.metres)
+    positions = mesh.positions * baked.scene.units.metres @ _Y_UP_ROWS
+    normals = mesh.normals @ _Y_UP_ROWS
     weights = np.zeros((len(positions), 4))
     weights[:, 0] = 1.0
     joints = np.zeros((len(positions), 4), np.uint16)
