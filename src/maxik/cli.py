@@ -56,7 +56,7 @@ def make_parser() -> argparse.ArgumentParser:
         action="append",
         required=True,
         metavar="OUT",
-        help="output file: .glb, .json, .csv or .npz; may be given several times",
+        help="output file: .glb, .gltf, .bvh, .json, .csv or .npz; may be given several times",
     )
     bake.add_argument("--range", metavar="A:B", help="first and last frame, at --fps (default: the scene's range)")
     bake.add_argument("--fps", type=float, metavar="N", help="frames a second to sample (default: the scene's)")
@@ -68,6 +68,7 @@ def make_parser() -> argparse.ArgumentParser:
         help="leave out glTF keys within this error, parts of the scene's size and radians (default: a key a frame)",
     )
     bake.add_argument("--no-bones", action="store_true", help="glTF without skin and bone mesh")
+    bake.add_argument("--bvh-order", default="zxy", metavar="ZXY", help="order of BVH's rotation channels (default: zxy)")
     bake.add_argument("--report", metavar="R.json", help="also write the certificate here")
     bake.add_argument("--spill", action="store_true", help="also report the frames that register spills could change (slow)")
     bake.add_argument(
@@ -150,7 +151,7 @@ def _bake(arguments: argparse.Namespace) -> int:
         spill=arguments.spill,
         skip_unsupported=arguments.skip_unsupported,
     )
-    writing = WriteOptions(reduce=_error(arguments.reduce), bones=not arguments.no_bones)
+    writing = WriteOptions(reduce=_error(arguments.reduce), bones=not arguments.no_bones, bvh_order=arguments.bvh_order)
     with ProgressBar("baking") as progress:
         baked, certificate = bake_file(arguments.scene, options, progress)
     write_bake(baked, certificate, arguments.output, writing)

@@ -31,6 +31,7 @@ from maxik.errors import SceneError
 from maxik.formats.bone_mesh import BoneMesh, bone_mesh
 from maxik.formats.quaternions import continuous, from_row_matrices
 from maxik.formats.reduce import interpolated, kept_frames
+from maxik.formats.skeleton import skeleton_joints
 from maxik.formats.writers import WriteOptions
 from maxik.scene.motion import BakedScene, NodeMotion
 from maxik.scene.scene import TICKS_PER_SECOND, Node
@@ -52,7 +53,6 @@ _CONJUGATE = (-1.0, -1.0, -1.0, 1.0)
 """Between the usual quaternions of glTF and the row matrices of turns.matrix_of."""
 _TIMES_COST = 250
 """Bytes that times of its own cost a track beside the times: fewer keys that save less are not worth it."""
-_BONE_CLASSES = ("Bone",)
 
 
 def render_glb(baked: BakedScene, certificate: Mapping[str, Any], options: WriteOptions | None = None) -> bytes:
@@ -87,7 +87,7 @@ def _document(baked: BakedScene, certificate: Mapping[str, Any], options: WriteO
     file.json["scenes"] = [{"name": name, "nodes": [root], "extras": extras}]
     placed = _place_nodes(file, baked, root, tracks)
     _add_splines(file, baked, placed)
-    joints = _joints(baked) if options.bones else []
+    joints = skeleton_joints(baked) if options.bones else []
     if joints:
         _add_skin(file, baked, placed, joints)
     return file
@@ -259,23 +259,6 @@ def _refuse_non_finite(baked: BakedScene, node: Node, motion: NodeMotion) -> Non
                 tick=int(baked.ticks[int(np.argmin(finite))]),
                 hint="bake a range without that frame, or to .npz, which keeps it",
             )
-
-
-def _joints(baked: BakedScene) -> list[int]:
-    """Return the nodes of the skeleton: joints, bones, and whatever lies between two of them."""
-    nodes = baked.scene.nodes
-    is_joint = [node.joint is not None or node.object_class in _BONE_CLASSES for node in nodes]
-    skeleton = set()
-    for index, joint in enumerate(is_joint):
-        path: list[int] = []
-        at: int | None = index if joint else None
-        while at is not None:
-            path.append(at)
-            if is_joint[at]:
-                skeleton.update(path)
-                path = []
-            at = nodes[at].parent
-    return sorted(skeleton)
 
 
 def _add_skin(file: _Gltf, baked: BakedScene, placed: list[_Placed], joints: list[int]) -> None:

@@ -39,6 +39,7 @@ Writer = Callable[[BakedScene, Mapping[str, Any], WriteOptions], bytes]
 _WRITERS: Mapping[str, tuple[str, str]] = {
     ".glb": ("gltf", "render_glb"),
     ".gltf": ("gltf", "render_gltf"),
+    ".bvh": ("bvh", "render_bvh"),
     ".json": ("bake_json", "render_json"),
     ".csv": ("tables", "render_csv"),
     ".npz": ("tables", "render_npz"),
