@@ -56,7 +56,7 @@ def make_parser() -> argparse.ArgumentParser:
         action="append",
         required=True,
         metavar="OUT",
-        help="output file: .glb, .gltf, .bvh, .json, .csv or .npz; may be given several times",
+        help="output file: .glb, .gltf, .bvh, .json, .csv, .npz or .parquet; may be given several times",
     )
     bake.add_argument("--range", metavar="A:B", help="first and last frame, at --fps (default: the scene's range)")
     bake.add_argument("--fps", type=float, metavar="N", help="frames a second to sample (default: the scene's)")

@@ -43,6 +43,7 @@ _WRITERS: Mapping[str, tuple[str, str]] = {
     ".json": ("bake_json", "render_json"),
     ".csv": ("tables", "render_csv"),
     ".npz": ("tables", "render_npz"),
+    ".parquet": ("parquet", "render_parquet"),
 }
 """Ending -> module of this package, function."""
 
