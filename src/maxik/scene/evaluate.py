@@ -79,7 +79,8 @@ class _State:
             self._solve_spline(index, chain, chain.spline, joints)
             return
         frames = len(self.ticks)
-        take = ik.limb_take(self.engine, frames, chain, self._chain_frames(chain, joints))
+        parent_tm = self._parent_matrix(chain)
+        take = ik.limb_take(self.engine, frames, chain, self._chain_frames(chain, joints, parent_tm))
         solution = self.engine.solve_limb_take(take)
         solved = ik.solved_frames(chain, self.ticks, solution)
         self._write_back(chain, joints, ik.joint_angles(take, solution), solved)
@@ -92,6 +93,11 @@ class _State:
             goal_miss=np.zeros(0, np.float32),
             joints=joints[:-1],
             causes={cause: mask & solved for cause, mask in ik.degenerate_frames(take, solution).items()},
+            parent_tm=parent_tm,
+            n0=take.n0,
+            points=np.zeros((0, 0, 3), np.float32),
+            object_tm=np.zeros((0, 4, 3), np.float32),
+            knots=None,
         )
 
     def _write_back(self, chain: Chain, joints: tuple[int, ...], angles: Sequence[Float32s], solved: ik.Mask) -> None:
@@ -130,6 +136,11 @@ class _State:
             goal_miss=nothing,
             joints=joints[:-1],
             causes=take.causes,
+            parent_tm=parts.parent_matrix,
+            n0=np.zeros((0, 3), np.float32),
+            points=take.points,
+            object_tm=object_tm,
+            knots=knots,
         )
 
     def finished(self, index: int) -> ChainMotion:
@@ -142,9 +153,9 @@ class _State:
         miss = np.broadcast_to(np.linalg.norm(end - goal, axis=1), len(self.ticks))
         return replace(self.chain_motions[index], goal_miss=miss.astype(np.float32))
 
-    def _chain_frames(self, chain: Chain, joints: tuple[int, ...]) -> ik.ChainFrames:
+    def _chain_frames(self, chain: Chain, joints: tuple[int, ...], parent_tm: Float32s) -> ik.ChainFrames:
         """Gather what the chain needs; spaces as in ik.py."""
-        to_chain = self.engine.invert(self._parent_matrix(chain))
+        to_chain = self.engine.invert(parent_tm)
         target = None
         if chain.vh_target is not None:
             target_in_world = np.ascontiguousarray(self.placing.motions[chain.vh_target].world_tm[:, 3])

@@ -45,6 +45,10 @@ class ChainMotion:
     (F,): length to the goal and of the straight chain, chain space; `goal_miss` (F,): distance from the end joint to
     the goal, world space, scene units; `joints`: node indices whose rotation the solver replaced; `causes`: name of a
     degenerate condition (ik.py) -> boolean mask (F,).
+
+    `parent_tm` (F, 4, 3): chain space to world. `n0` (F, 3): a limb's plane normal at its preferred pose, chain space.
+    Of a spline chain: `points` (F, bones + 1, 3), the accepted points in chain space, NaN past the last; `object_tm`
+    (F, 4, 3), the spline's object space to world; `knots` (F, K, 3), object space, where helpers carry them, else None.
     """
 
     chain: int
@@ -55,6 +59,11 @@ class ChainMotion:
     goal_miss: Float32s
     joints: tuple[int, ...]
     causes: Mapping[str, NDArray[np.bool_]]
+    parent_tm: Float32s
+    n0: Float32s
+    points: Float32s
+    object_tm: Float32s
+    knots: Float32s | None
 
 
 @dataclass(frozen=True)

@@ -176,9 +176,13 @@ class SplineFrames:
 
 @dataclass(frozen=True)
 class SplineTake:
-    """A spline chain solved over F frames: Euler XYZ of every bone (F, bones, 3), which frames were solved, and causes."""
+    """A spline chain solved over F frames: Euler XYZ of every bone (F, bones, 3), which frames were solved, and causes.
+
+    `points` (F, bones + 1, 3): the accepted points, chain space, NaN past the last.
+    """
 
     euler: Float32s
+    points: Float32s
     solved: NDArray[np.bool_]
     causes: dict[str, NDArray[np.bool_]]
 
@@ -187,6 +191,7 @@ def solve_take(engine: Engine, frames: int, parts: SplineFrames) -> SplineTake:
     """Solve every frame; a frame whose inputs are those of the frame before takes over its solution."""
     bones = len(parts.extends)
     euler = np.full((frames, bones, 3), np.nan, np.float32)
+    points = np.full((frames, bones + 1, 3), np.nan, np.float32)
     masks = {cause: np.zeros(frames, np.bool_) for cause in (TOO_LONG, ZERO_BONE, NO_POINT, NOT_FINITE)}
     joints: tuple[SplineJoint, ...] | None = None
     plane: tuple[Vector, Vector] = ((), ())
@@ -206,9 +211,10 @@ def solve_take(engine: Engine, frames: int, parts: SplineFrames) -> SplineTake:
         masks[NO_POINT][frame] = solution.euler is None
         if solution.euler is not None:
             euler[frame] = solution.euler
+            points[frame, : len(solution.points)] = solution.points[: bones + 1]
             masks[TOO_LONG][frame] = len(solution.points) <= bones
             masks[NOT_FINITE][frame] = not np.isfinite(euler[frame]).all()
-    return SplineTake(euler, ~masks[NO_POINT], {cause: mask for cause, mask in masks.items() if mask.any()})
+    return SplineTake(euler, points, ~masks[NO_POINT], {cause: mask for cause, mask in masks.items() if mask.any()})
 
 
 def _joints(parts: SplineFrames, frame: int) -> tuple[SplineJoint, ...]:
