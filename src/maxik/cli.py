@@ -17,6 +17,7 @@ from maxik.errors import MaxikError, UsageError
 from maxik.terminal import ProgressBar, add_command
 
 if TYPE_CHECKING:
+    from maxik.bake import BakeOptions
     from maxik.problems import Engine
 
 LONG_TAKE = 2_000_000
@@ -58,8 +59,7 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="OUT",
         help="output file: .glb, .gltf, .bvh, .json, .csv, .npz or .parquet; may be given several times",
     )
-    bake.add_argument("--range", metavar="A:B", help="first and last frame, at --fps (default: the scene's range)")
-    bake.add_argument("--fps", type=float, metavar="N", help="frames a second to sample (default: the scene's)")
+    _take_options(bake)
     bake.add_argument(
         "--reduce",
         type=float,
@@ -70,14 +70,15 @@ def make_parser() -> argparse.ArgumentParser:
     bake.add_argument("--no-bones", action="store_true", help="glTF without skin and bone mesh")
     bake.add_argument("--bvh-order", default="zxy", metavar="ZXY", help="order of BVH's rotation channels (default: zxy)")
     bake.add_argument("--report", metavar="R.json", help="also write the certificate here")
-    bake.add_argument("--spill", action="store_true", help="also report the frames that register spills could change (slow)")
-    bake.add_argument(
-        "--skip-unsupported",
-        action="store_true",
-        help="leave chains of a solver that maxik does not evaluate to their FK pose, instead of refusing the scene",
-    )
     _engine_options(bake)
     _march_option(bake)
+
+    view = add_command(commands, "view", _view, "write a page that shows the solved scene in 3D, with its diagnoses")
+    view.add_argument("scene", metavar="SCENE", help="a .max file or a scene JSON file")
+    view.add_argument("-o", "--output", required=True, metavar="OUT.html", help="output file; it works offline")
+    _take_options(view)
+    _engine_options(view)
+    _march_option(view)
 
     inspect = add_command(commands, "inspect", _inspect, "show nodes, controllers, IK chains, and what cannot be evaluated")
     inspect.add_argument("scene", metavar="SCENE", help="a .max file or a scene JSON file")
@@ -102,6 +103,17 @@ def make_parser() -> argparse.ArgumentParser:
 
     add_workbench(commands)
     return parser
+
+
+def _take_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--range", metavar="A:B", help="first and last frame, at --fps (default: the scene's range)")
+    command.add_argument("--fps", type=float, metavar="N", help="frames a second to sample (default: the scene's)")
+    command.add_argument("--spill", action="store_true", help="also report the frames that register spills could change (slow)")
+    command.add_argument(
+        "--skip-unsupported",
+        action="store_true",
+        help="leave chains of a solver that maxik does not evaluate to their FK pose, instead of refusing the scene",
+    )
 
 
 def _engine_options(command: argparse.ArgumentParser) -> None:
@@ -135,14 +147,29 @@ def _version(arguments: argparse.Namespace) -> int:
 def _bake(arguments: argparse.Namespace) -> int:
     import json
 
-    from maxik.bake import BakeOptions, bake_file, write_bake
+    from maxik.bake import bake_file, write_bake
     from maxik.formats.whole_file import write_whole
     from maxik.formats.writers import WriteOptions, writer_for
-    from maxik.profile import parse_profile
 
     for path in arguments.output:
         writer_for(path)
-    options = BakeOptions(
+    options = _bake_options(arguments)
+    writing = WriteOptions(reduce=_error(arguments.reduce), bones=not arguments.no_bones, bvh_order=arguments.bvh_order)
+    with ProgressBar("baking") as progress:
+        baked, certificate = bake_file(arguments.scene, options, progress)
+    write_bake(baked, certificate, arguments.output, writing)
+    if arguments.report:
+        write_whole(arguments.report, (json.dumps(certificate, indent=2, ensure_ascii=False) + "\n").encode())
+    for line in _bake_summary(certificate, [*arguments.output, *([arguments.report] if arguments.report else [])]):
+        print(line)
+    return 0
+
+
+def _bake_options(arguments: argparse.Namespace) -> BakeOptions:
+    from maxik.bake import BakeOptions
+    from maxik.profile import parse_profile
+
+    return BakeOptions(
         frames=_frame_range(arguments.range),
         fps=arguments.fps,
         profile=parse_profile(arguments.profile),
@@ -151,13 +178,17 @@ def _bake(arguments: argparse.Namespace) -> int:
         spill=arguments.spill,
         skip_unsupported=arguments.skip_unsupported,
     )
-    writing = WriteOptions(reduce=_error(arguments.reduce), bones=not arguments.no_bones, bvh_order=arguments.bvh_order)
+
+
+def _view(arguments: argparse.Namespace) -> int:
+    from maxik.bake import bake_file
+    from maxik.formats.whole_file import write_whole
+    from maxik.view.page import render_page
+
     with ProgressBar("baking") as progress:
-        baked, certificate = bake_file(arguments.scene, options, progress)
-    write_bake(baked, certificate, arguments.output, writing)
-    if arguments.report:
-        write_whole(arguments.report, (json.dumps(certificate, indent=2, ensure_ascii=False) + "\n").encode())
-    for line in _bake_summary(certificate, [*arguments.output, *([arguments.report] if arguments.report else [])]):
+        baked, certificate = bake_file(arguments.scene, _bake_options(arguments), progress)
+    write_whole(arguments.output, render_page(baked, certificate))
+    for line in _bake_summary(certificate, [arguments.output]):
         print(line)
     return 0
 
