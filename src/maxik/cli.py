@@ -57,7 +57,7 @@ def make_parser() -> argparse.ArgumentParser:
         action="append",
         required=True,
         metavar="OUT",
-        help="output file: .glb, .gltf, .bvh, .json, .csv, .npz or .parquet; may be given several times",
+        help="output file: .glb, .gltf, .bvh, .json, .csv, .npz, .parquet, .usda, .usdc; may be given several times",
     )
     _take_options(bake)
     bake.add_argument(

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from maxik.errors import SceneError, UsageError
-from maxik.formats.skeleton import skeleton_joints
+from maxik.errors import UsageError
+from maxik.formats.skeleton import parent_joints, rigid_world, skeleton_joints
 from maxik.formats.writers import WriteOptions
 from maxik.scene.motion import BakedScene
 from maxik.scene.turns import Float64s
@@ -65,10 +65,10 @@ def bvh_joints(baked: BakedScene, order: str) -> list[BvhJoint]:
     nodes, frames = baked.scene.nodes, len(baked.ticks)
     listed = skeleton_joints(baked) or list(range(len(nodes)))
     listed.sort(key=lambda index: len(_ancestors(baked, index)))
-    parent_of = {index: next((above for above in _ancestors(baked, index) if above in set(listed)), None) for index in listed}
+    parent_of = parent_joints(baked, listed)
     roots = [index for index in listed if parent_of[index] is None]
     names = _unique_names([nodes[index].name for index in listed])
-    places = {index: _world(baked, index, frames) for index in listed}
+    places = {index: _world(baked, index) for index in listed}
     every = np.concatenate([position for position, _ in places.values()])
     size = float(np.ptp(every, axis=0).max()) or 1.0
     still = np.zeros((frames, 3)), np.broadcast_to(np.eye(3), (frames, 3, 3))
@@ -127,19 +127,10 @@ def _turn(axis: int, angle: float) -> Float64s:
     return m
 
 
-def _world(baked: BakedScene, index: int, frames: int) -> tuple[Float64s, Float64s]:
-    """Return world positions (F, 3) and proper orthonormal frames (F, 3, 3), row matrices, Y up."""
-    motion = baked.nodes[index]
-    world = np.broadcast_to(motion.world_tm, (frames, 4, 3)).astype(np.float64)
-    finite = np.isfinite(world).reshape(frames, -1).all(axis=1)
-    if not finite.all():
-        message = "the world TM is not finite, which BVH cannot hold"
-        tick = int(baked.ticks[int(np.argmin(finite))])
-        raise SceneError(message, file=baked.scene.file, node=baked.scene.nodes[index].name, tick=tick)
-    u, _, v = np.linalg.svd(world[:, :3])
-    frame = u @ v
-    frame *= np.sign(np.linalg.det(frame))[:, None, None]
-    return world[:, 3] @ _Y_UP, _Y_UP.T @ frame @ _Y_UP
+def _world(baked: BakedScene, index: int) -> tuple[Float64s, Float64s]:
+    """Return world positions (F, 3) and rigid frames (F, 3, 3), row matrices, Y up."""
+    place, frame = rigid_world(baked, index)
+    return place @ _Y_UP, _Y_UP.T @ frame @ _Y_UP
 
 
 def _ancestors(baked: BakedScene, index: int) -> list[int]:

@@ -44,6 +44,8 @@ _WRITERS: Mapping[str, tuple[str, str]] = {
     ".csv": ("tables", "render_csv"),
     ".npz": ("tables", "render_npz"),
     ".parquet": ("parquet", "render_parquet"),
+    ".usda": ("usd", "render_usda"),
+    ".usdc": ("usd", "render_usdc"),
 }
 """Ending -> module of this package, function."""
 
