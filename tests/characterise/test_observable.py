@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from maxik.characterise.consulted import Problem, Solution, consulted, solve, solve_recorded
 from maxik.characterise.observe import code_steps, compare, observe
-from maxik.characterise.quantise import closest, normalised, pack, quaternions, raw, unpack
+from maxik.characterise.quantise import closest, quaternions, raw
 from maxik.cli import main
 from maxik.errors import UsageError
+from maxik.formats.nel.packing import normalised, pack, unpack
 from maxik.model.core import Core
 from maxik.model.engine import ModelEngine
 from maxik.numerics.float32 import step

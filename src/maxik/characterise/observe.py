@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from maxik.characterise import quantise
 from maxik.characterise.consulted import Problem, Solution, solve, solve_recorded
 from maxik.errors import UsageError
+from maxik.formats.nel import packing
 from maxik.model.core import core_of
 from maxik.problems import Float32s, LimbSolution, SplineProblem
 from maxik.profile import ENVIRONMENT, ENVIRONMENT_IDS, ITEMS, CoreProfile, candidates_in
@@ -110,14 +111,14 @@ def code_steps() -> tuple[CodeStep, ...]:
 
 def _code_step(k: int) -> CodeStep:
     low, high, ulp = 2.0 ** -(k + 1), 2.0**-k, 2.0 ** -(k + 24)
-    ulps = 1.0 / (quantise.STEPS * ulp)
+    ulps = 1.0 / (packing.STEPS * ulp)
     return CodeStep(
         k=k,
         low=low,
         high=high,
         ulp=ulp,
         ulps_per_step=ulps,
-        hidden=int(ulps / 2.0) if quantise.STEPS * high > 1.0 else None,
+        hidden=int(ulps / 2.0) if packing.STEPS * high > 1.0 else None,
         chance=1.0 / ulps,
         effective_low=ulps / (1.0 - low * low),
         effective_high=ulps / (1.0 - high * high) if high < 1.0 else None,
@@ -132,7 +133,7 @@ def compare(base: Float32s, other: Float32s) -> Differences:
     known, known_other = np.isfinite(raw).all(axis=1), np.isfinite(raw_other).all(axis=1)
     both = known & known_other
     packed = known != known_other
-    packed[both] = (quantise.pack(raw[both]) != quantise.pack(raw_other[both])).any(axis=1)
+    packed[both] = (packing.pack(raw[both]) != packing.pack(raw_other[both])).any(axis=1)
     ulps, turn = np.zeros(len(base)), np.zeros(len(base))
     ulps[both] = np.abs(raw[both].astype(np.float64) - raw_other[both]).max(axis=1) * _ULPS
     chord, across = (np.linalg.norm(value[both], axis=1) for value in (exact - exact_other, exact + exact_other))
