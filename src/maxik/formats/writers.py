@@ -46,6 +46,7 @@ _WRITERS: Mapping[str, tuple[str, str]] = {
     ".parquet": ("parquet", "render_parquet"),
     ".usda": ("usd", "render_usda"),
     ".usdc": ("usd", "render_usdc"),
+    ".anim": ("nel.write_anim", "render_anim"),
 }
 """Ending -> module of this package, function."""
 
