@@ -18,7 +18,9 @@ from maxik.terminal import ProgressBar, add_command
 
 if TYPE_CHECKING:
     from maxik.bake import BakeOptions
+    from maxik.formats.writers import WriteOptions
     from maxik.problems import Engine
+    from maxik.scene.motion import BakedScene
 
 LONG_TAKE = 2_000_000
 """Nodes times frames from which a bake shows a progress bar."""
@@ -57,7 +59,7 @@ def make_parser() -> argparse.ArgumentParser:
         action="append",
         required=True,
         metavar="OUT",
-        help="output file: .glb, .gltf, .bvh, .json, .csv, .npz, .parquet, .usda, .usdc; may be given several times",
+        help="output file: .glb, .gltf, .bvh, .json, .csv, .npz, .parquet, .usda, .usdc, .anim; may be given several times",
     )
     _take_options(bake)
     bake.add_argument(
@@ -69,6 +71,13 @@ def make_parser() -> argparse.ArgumentParser:
     )
     bake.add_argument("--no-bones", action="store_true", help="glTF without skin and bone mesh")
     bake.add_argument("--bvh-order", default="zxy", metavar="ZXY", help="order of BVH's rotation channels (default: zxy)")
+    bake.add_argument("--nel", choices=("raw", "packed"), default="raw", help=".anim: float32 keys, or built (default: raw)")
+    bake.add_argument(
+        "--nel-mode",
+        choices=("faithful", "bake"),
+        default="bake",
+        help=".anim: the keys that NeL's exporter would have written, or every node sampled (default: bake)",
+    )
     bake.add_argument("--report", metavar="R.json", help="also write the certificate here")
     _engine_options(bake)
     _march_option(bake)
@@ -154,15 +163,34 @@ def _bake(arguments: argparse.Namespace) -> int:
     for path in arguments.output:
         writer_for(path)
     options = _bake_options(arguments)
-    writing = WriteOptions(reduce=_error(arguments.reduce), bones=not arguments.no_bones, bvh_order=arguments.bvh_order)
+    writing = WriteOptions(
+        reduce=_error(arguments.reduce),
+        bones=not arguments.no_bones,
+        bvh_order=arguments.bvh_order,
+        nel_tracks=arguments.nel,
+        nel_mode=arguments.nel_mode,
+    )
     with ProgressBar("baking") as progress:
         baked, certificate = bake_file(arguments.scene, options, progress)
+    left_out = _left_out(baked, arguments.output, writing)
     write_bake(baked, certificate, arguments.output, writing)
     if arguments.report:
         write_whole(arguments.report, (json.dumps(certificate, indent=2, ensure_ascii=False) + "\n").encode())
     for line in _bake_summary(certificate, [*arguments.output, *([arguments.report] if arguments.report else [])]):
         print(line)
+    if left_out:
+        print(left_out)
     return 0
+
+
+def _left_out(baked: BakedScene, outputs: Sequence[str], options: WriteOptions) -> str:
+    """Return the line about what an `.anim` among the outputs leaves out, or nothing."""
+    if not any(path.lower().endswith(".anim") for path in outputs):
+        return ""
+    from maxik.formats.nel.write_anim import left_out, left_out_line
+
+    entries = left_out(baked, options)
+    return left_out_line(entries) if entries else ""
 
 
 def _bake_options(arguments: argparse.Namespace) -> BakeOptions:
