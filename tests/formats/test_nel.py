@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from maxik.bake import BakeOptions, bake_scene
 from maxik.cli import main
 from maxik.errors import FileFormatError, SceneError, UsageError
+from maxik.formats.max import read_max
 from maxik.formats.nel.anim import Animation, anim_bytes, animation, parse_anim, read_anim
 from maxik.formats.nel.built import build, sample_times
 from maxik.formats.nel.packing import make_closest, normalise, pack
@@ -29,7 +30,7 @@ from maxik.formats.nel.skel import parse_skel, read_skel, skel_bytes
 from maxik.formats.nel.stream import Pointer
 from maxik.formats.nel.tracks import KEY_FIELDS, DefaultTrack, KeyFramer, SampledTrack, TimeBlock, Track, key_records
 from maxik.formats.nel.write_anim import left_out, left_out_line, render_anim
-from maxik.formats.scene_json import write_scene_json
+from maxik.formats.scene_json import read_scene_json, write_scene_json
 from maxik.formats.writers import WriteOptions
 from maxik.scene.motion import BakedScene
 from maxik.scene.scene import Scene
@@ -246,6 +247,7 @@ def test_a_damaged_animation_is_refused() -> None:
         (b"NEL_ANIM\0\0\0\0\0\1\0\0\0\1\0\0\0a\0\0\0\0\0\0\0\0", "points to number 0 of 0"),
         (b"NEL_ANIM\0\0\0\0\0\0\0\0\0\1\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0C", "class 'C' is not known"),
         (b"SHAP\0\0\0\0\0\0\0\0", "does not begin"),
+        (b"NEL_ANIM\0\0\0\0\0\0\0\0\0" + struct.pack("<i", 1_000_000) + bytes(8_000_000), "more than maxik reads"),
     ],
 )
 def test_hostile_animations_are_refused(data: bytes, what: str) -> None:
@@ -475,7 +477,7 @@ def test_the_first_key_has_the_sign_that_real_rest_poses_have(shared: Path) -> N
     assert np.mean(same) > 0.97
 
 
-def test_faithful_copies_keys_and_names_what_it_leaves_out() -> None:
+def test_faithful_copies_keys_and_names_what_it_leaves_out(tmp_path: Path) -> None:
     baked = bake(rig())
     tracks = written(baked, nel_mode="faithful")
     assert set(tracks) == {"hand.rotquat", "goal.pos"}
@@ -497,6 +499,13 @@ def test_faithful_copies_keys_and_names_what_it_leaves_out() -> None:
     }
     assert left_out(baked) == ()
     assert "upper arm.rotquat" in written(baked)
+    listed = replace(baked.scene, nodes=(*baked.scene.nodes[:4], replace(baked.scene.nodes[4], lists=("position",))))
+    write_scene_json(listed, tmp_path / "listed.scene.json")
+    listed = read_scene_json(tmp_path / "listed.scene.json")
+    assert set(written(bake(listed), nel_mode="faithful")) == {"hand.rotquat"}
+    assert ("goal", "position", "list") in {
+        (entry.node, entry.part, entry.why) for entry in left_out(bake(listed), WriteOptions(nel_mode="faithful"))
+    }
     packed = left_out(baked, WriteOptions(nel_mode="faithful", nel_tracks="packed"))
     assert [(entry.node, entry.part) for entry in packed if "not packed" in entry.why] == [("goal", "position")]
 
@@ -556,3 +565,15 @@ def test_the_command_line_tells_what_is_left_out(tmp_path: Path, capsys: pytest.
     assert main([*call, "--nel", "packed"]) == 0
     assert "left out" not in capsys.readouterr().out
     assert isinstance(read_anim(target).named()["upper arm.rotquat"], SampledTrack)
+
+
+@pytest.mark.shared
+def test_lists_of_a_real_scene_are_known(shared: Path) -> None:
+    """22 nodes have 22 Position XYZ, 5 Bezier positions more, and 27 Euler XYZ (index.jsonl): 5 lists of each."""
+    scene = read_max(shared / "maxfiles" / "piXelicidio-pxMaxScript__test02.max")
+    parts = [part for entry in scene.nodes for part in entry.lists]
+    assert sorted(parts) == ["position"] * 5 + ["rotation"] * 5
+    found = left_out(bake(scene, 1), WriteOptions(nel_mode="faithful"))
+    named = {(entry.node, entry.part) for entry in found}
+    assert all((entry.name, part) in named for entry in scene.nodes for part in entry.lists)
+    assert sum(entry.why == "list" and entry.part == "position" for entry in found) == 5

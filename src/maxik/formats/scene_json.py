@@ -23,7 +23,7 @@ from maxik.scene.scene import Chain, Joint, Knot, Node, Notice, Scene, Shape, Sp
 FORMAT = "maxik-scene/1"
 _SWIVEL_PARENTS = ("start-joint", "goal")
 _SCENE_KEYS = ("format", "frame_rate", "range", "units", "nodes", "chains", "notices", "source")
-_NODE_KEYS = ("name", "parent", *TRANSFORM_KEYS, "object_class", "controller_class", "joint", "shape", "links")
+_NODE_KEYS = ("name", "parent", *TRANSFORM_KEYS, "object_class", "controller_class", "joint", "shape", "links", "lists")
 
 
 # ---- writing ----
@@ -72,6 +72,8 @@ def _node_entry(node: Node) -> dict[str, Any]:
         entry["shape"] = _shape_entry(node.shape)
     if node.links is not None:
         entry["links"] = links_entry(node.links)
+    if node.lists:
+        entry["lists"] = list(node.lists)
     return entry
 
 
@@ -197,6 +199,7 @@ def _node(at: At, names: Sequence[str]) -> Node:
         joint=joint,
         shape=_shape(at.get("shape"), names) if at.has("shape") else None,
         links=read_links(at.get("links"), names) if at.has("links") else None,
+        lists=tuple(entry.text() for entry in at.get("lists").items()) if at.has("lists") else (),
     )
 
 

@@ -63,7 +63,8 @@ class Shape:
 class Node:
     """A node: `parent` is an index into Scene.nodes or None; `object_class` what hangs on it ("Bone", "Dummy", ...).
 
-    `links` puts the transform below other nodes than the parent over time.
+    `links` puts the transform below other nodes than the parent over time. `lists`: the parts ("position", "rotation",
+    "scale") whose controller is a list; of a list with one working entry the transform holds just that.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Node:
     joint: Joint | None = None
     shape: Shape | None = None
     links: Links | None = None
+    lists: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

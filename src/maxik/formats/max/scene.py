@@ -17,7 +17,7 @@ from maxik.formats.max.ik import read_chain, read_joint
 from maxik.formats.max.infection import infection_notices
 from maxik.formats.max.objects import Objects, open_objects
 from maxik.formats.max.shapes import Shapes
-from maxik.formats.max.transforms import read_placement
+from maxik.formats.max.transforms import list_parts, read_placement
 from maxik.formats.max.version import describe
 from maxik.scene.scene import TICKS_PER_SECOND, Chain, Node, Notice, Scene, Units
 from maxik.scene.tracks import ConstantTrack
@@ -87,6 +87,7 @@ def _nodes_and_chains(controllers: Controllers) -> tuple[tuple[Node, ...], tuple
                 controller_class=control_class.name,
                 joint=joint,
                 links=placement.links,
+                lists=list_parts(controllers, control),
             )
         )
     controllers.node = None

@@ -40,6 +40,8 @@ _TARGET_WEIGHTS, _TARGETS, _RELATIVE, _WORLD = 0, 1, 2, 3
 _LOOK_TARGET, _LOOK_POSITION, _LOOK_ROLL, _LOOK_SCALE = 0, 1, 2, 3
 _LOOK_AXIS, _LOOK_FLIP = 0x0100, 0x0201
 _LINK_PRS, _LINK_BLOCK = 0, 2
+_PRS_SLOTS = {"position": 0, "rotation": 1, "scale": 2}
+_IK_CONTROLS = (c.IK_CONTROL, c.IK_CHAIN_CONTROL, c.SPLINE_IK_CHAIN)
 _NODE_TYPE, _FRAME_TYPE, _TIME_TYPE = 0x11, 0x01, 0x0C
 _IDENTITY = QuatRotation(ConstantTrack(NO_TURN))
 _ONE = ConstantTrack((1.0,))
@@ -63,7 +65,7 @@ def read_placement(controllers: Controllers, index: int | None) -> Placement:  #
         return Placement(_prs(controllers, index))
     if entry.id == c.LOOK_AT:
         return Placement(_look_at(controllers, index))
-    if entry.id in (c.IK_CONTROL, c.IK_CHAIN_CONTROL, c.SPLINE_IK_CHAIN):
+    if entry.id in _IK_CONTROLS:
         inner = _prs_in(controllers, references.get(1))
         if inner is not None:
             return Placement(inner)
@@ -78,6 +80,22 @@ def read_placement(controllers: Controllers, index: int | None) -> Placement:  #
         what = "a Link Constraint: the node is assumed to stay where it is at each link"
         controllers.note("assumed", what, entry.name, "transform")
     return Placement(inner, links)
+
+
+def list_parts(controllers: Controllers, index: int | None) -> tuple[str, ...]:
+    """Return the parts of a node's transform that stand in a list controller: "position", "rotation", "scale"."""
+    objects, slots = controllers.objects, _PRS_SLOTS
+    if index is None:
+        return ()
+    ident = objects.class_of(index).id
+    if ident == c.LOOK_AT:
+        slots = {"position": _LOOK_POSITION, "scale": _LOOK_SCALE}
+    elif ident != c.PRS:
+        index = objects.references(index).get(1 if ident in _IK_CONTROLS else _LINK_PRS)
+        if index is None or objects.class_of(index).id != c.PRS:
+            return ()
+    found = {part: objects.references(index).get(slot) for part, slot in slots.items()}
+    return tuple(part for part, target in found.items() if target is not None and objects.class_of(target).id in LISTS)
 
 
 def read_rotation(controllers: Controllers, index: int | None, depth: int = 0) -> Rotation:  # noqa: PLR0911 - one a kind

@@ -22,6 +22,8 @@ from maxik.scene.turns import Float64s
 
 Float32s = NDArray[np.float32]
 
+PARTS = {"scale": "scale", "rotquat": "rotation", "pos": "position"}
+"""The last part of a track's name -> the part of a node's transform."""
 _WITHOUT_KEYS = "no keys"
 _TCB = ("tension", "continuity", "bias", "ease_to", "ease_from")
 
@@ -130,8 +132,9 @@ def _turns(q: Float64s) -> tuple[Float32s, Float32s]:
 def of_node(node: Node) -> dict[str, Written]:
     """Return what the exporter makes of a node's transform, by track name, in file order."""
     transform = node.transform
-    return {
+    found = {
         "scale": keyed_scale(transform.scale, transform.scale_axis),
         "rotquat": keyed_rotation(transform.rotation),
         "pos": keyed_position(transform.position),
     }
+    return {part: Unwritten("list") if PARTS[part] in node.lists else written for part, written in found.items()}

@@ -16,15 +16,15 @@ import numpy as np
 from maxik.errors import SceneError, UsageError
 from maxik.formats.nel.anim import Animation, anim_bytes, animation
 from maxik.formats.nel.built import build, not_built
-from maxik.formats.nel.keyed import Unwritten, of_node
+from maxik.formats.nel.keyed import PARTS, Unwritten, of_node
 from maxik.formats.nel.naming import track_prefixes
 from maxik.formats.nel.sampled import sampled_tracks
 from maxik.formats.nel.tracks import KeyFramer
 from maxik.formats.writers import WriteOptions
 from maxik.scene.ik import chain_joints
 from maxik.scene.motion import BakedScene
+from maxik.scene.scene import Scene
 
-_PARTS = {"scale": "scale", "rotquat": "rotation", "pos": "position"}
 _TRANSFORM = "transform"
 _SAME_NAME = "a node before it has the same name"
 
@@ -66,7 +66,7 @@ def left_out(baked: BakedScene, options: WriteOptions | None = None) -> tuple[Le
         names = {prefix: baked.scene.nodes[index].name for index, prefix in reversed(track_prefixes(baked.scene))}
         for name in not_built(raw):
             part = name.rpartition(".")[2]
-            found.append(LeftOut(names[name.removesuffix(part)], _PARTS[part], why))
+            found.append(LeftOut(names[name.removesuffix(part)], PARTS[part], why))
     return tuple(found)
 
 
@@ -115,44 +115,45 @@ def _keyed(baked: BakedScene) -> tuple[Animation, list[LeftOut]]:
     """Return the animation of the scene's keys, and what it leaves out; names that are there already are dropped (1.6)."""
     tracks: dict[str, KeyFramer] = {}
     found = []
-    refused = _refused(baked)
+    unseen, unread = _unseen(baked.scene), _unread(baked.scene)
     for index, prefix in track_prefixes(baked.scene):
         node = baked.scene.nodes[index].name
         for part, written in of_node(baked.scene.nodes[index]).items():
-            name, why = f"{prefix}{part}", refused.get((index, part))
-            if why is None and isinstance(written, Unwritten):
-                why = None if written.still else written.why
-            elif why is None and name in tracks:
-                why = _SAME_NAME
-            elif why is None and isinstance(written, KeyFramer):
+            why = unseen.get((index, part))
+            if why is None and isinstance(written, Unwritten) and not written.still:
+                why = written.why
+            why = why or unread.get((index, part))
+            if why is None and isinstance(written, KeyFramer):
                 _refuse_non_finite(baked, index, part, written)
-                tracks[name] = written
+                if tracks.setdefault(f"{prefix}{part}", written) is not written:
+                    why = _SAME_NAME
             if why is not None:
-                found.append(LeftOut(node, _PARTS[part], why))
+                found.append(LeftOut(node, PARTS[part], why))
     return animation(tracks), found
 
 
-def _refused(baked: BakedScene) -> dict[tuple[int, str], str]:
-    """Return the parts (node, track name) that the exporter does not see, or that maxik could not read, and why."""
-    scene = baked.scene
-    found = {}
-    for notice in scene.notices:
-        if notice.node is None or notice.kind != "unsupported":
-            continue
-        for part, name in _PARTS.items():
-            if notice.where.startswith((name, _TRANSFORM)):
-                found[notice.node, part] = f"{notice.class_name or 'its controller'} is not read"
-    for index, node in enumerate(scene.nodes):
-        if node.links is not None:
-            found.update(((index, part), "a Link Constraint") for part in _PARTS)
+def _unseen(scene: Scene) -> dict[tuple[int, str], str]:
+    """Return the parts (node, last part of a track's name) that the exporter does not see, and why."""
+    found = {(index, part): "link constraint" for index, node in enumerate(scene.nodes) if node.links for part in PARTS}
     for chain in scene.chains:
         for joint in chain_joints(scene, chain)[:-1]:
             found[joint, "rotquat"] = f"set by the IK chain {chain.name!r}"
     return found
 
 
+def _unread(scene: Scene) -> dict[tuple[int, str], str]:
+    """Return the parts whose controllers maxik could not read, Biped's among them, and which these are."""
+    return {
+        (notice.node, part): f"{notice.class_name or 'its controller'} is not read"
+        for notice in scene.notices
+        if notice.node is not None and notice.kind == "unsupported"
+        for part, name in PARTS.items()
+        if notice.where.startswith((name, _TRANSFORM))
+    }
+
+
 def _refuse_non_finite(baked: BakedScene, index: int, part: str, track: KeyFramer) -> None:
     assert track.keys.dtype.names is not None  # noqa: S101 - keys are records
     if not all(np.isfinite(track.keys[name]).all() for name in track.keys.dtype.names):
-        message = f"a key of the {_PARTS[part]} is not finite, which an animation cannot hold"
+        message = f"a key of the {PARTS[part]} is not finite, which an animation cannot hold"
         raise SceneError(message, file=baked.scene.file, node=baked.scene.nodes[index].name)
