@@ -62,13 +62,13 @@ def parse_anim(data: bytes, file: str = "") -> Animation:
     version = reader.version(_NEWEST, "the animation")
     name = reader.string("the animation's name")
     names = read_names(reader, "tracks")
-    count = reader.count(8, "tracks")
+    count = reader.objects(8, "tracks")
     check_names(reader, names, count, "tracks")
     tracks = tuple(reader.pointer(lambda class_name: read_track(reader, class_name)) for _ in range(count))
     minimum_end = reader.floats(1, what="the minimum end time") if version >= _WITH_END else None
     shapes: tuple[str, ...] = ()
     if version >= _WITH_SHAPES:
-        shapes = tuple(reader.string("a shape") for _ in range(reader.count(4, "shapes")))
+        shapes = tuple(reader.string("a shape") for _ in range(reader.objects(4, "shapes")))
     reader.end()
     return Animation(tracks, names, minimum_end, shapes, name, version)
 

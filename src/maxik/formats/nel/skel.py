@@ -113,12 +113,12 @@ def _skeleton(reader: Reader, class_name: str) -> Skeleton:
         message = f"holds a {class_name!r}, no {_CLASS}"
         raise reader.error(message, 12)
     version = reader.version(1, _CLASS)
-    bones = tuple(_bone(reader, index) for index in range(reader.count(_BONE_BYTES, "bones")))
+    bones = tuple(_bone(reader, index) for index in range(reader.objects(_BONE_BYTES, "bones")))
     names = read_names(reader, "bones")
     check_names(reader, names, len(bones), "bones")
     lods: tuple[Lod, ...] = ()
     if version >= _WITH_LODS:
-        lods = tuple(_lod(reader) for _ in range(reader.count(_LOD_BYTES, "levels of detail")))
+        lods = tuple(_lod(reader) for _ in range(reader.objects(_LOD_BYTES, "levels of detail")))
     return Skeleton(version, bones, names, lods)
 
 

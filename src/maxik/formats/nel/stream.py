@@ -20,6 +20,8 @@ from maxik.errors import FileFormatError, SceneError
 
 MOST_FILE_BYTES = 64 << 20
 """The largest file that is read; the largest of the real ones has 0.2 MB."""
+MOST_OBJECTS = 100_000
+"""The most bones, tracks, names, time blocks and strings of a file, so that a hostile one is read in a second or two."""
 NULL = 0
 
 T = TypeVar("T")
@@ -44,6 +46,7 @@ class Reader:
     data: bytes
     at: int = 0
     _targets: dict[int, Any] = field(default_factory=dict)
+    _objects: int = 0
 
     def error(self, what: str, offset: int | None = None) -> FileFormatError:
         """Return an error at `offset`, or where the reader stands."""
@@ -91,6 +94,15 @@ class Reader:
         found = self.number("i", f"the number of {what}")
         if not 0 <= found <= (len(self.data) - self.at) // item_bytes:
             message = f"{found} {what} do not fit into the {len(self.data) - self.at} bytes left"
+            raise self.error(message, self.at - 4)
+        return found
+
+    def objects(self, item_bytes: int, what: str) -> int:
+        """Return, as `count` does, the number of items that become objects; a file may hold MOST_OBJECTS of them."""
+        found = self.count(item_bytes, what)
+        self._objects += found
+        if self._objects > MOST_OBJECTS:
+            message = f"{found} {what} are more than maxik reads: {MOST_OBJECTS} objects a file"
             raise self.error(message, self.at - 4)
         return found
 
@@ -178,7 +190,7 @@ def string_bytes(text: str) -> bytes:
 
 def read_names(reader: Reader, what: str) -> tuple[tuple[str, int], ...]:
     """Return a map of names to u32 indices, in the file's order."""
-    count = reader.count(8, f"names of {what}")
+    count = reader.objects(8, f"names of {what}")
     return tuple((reader.string(f"a name of {what}"), reader.number("I", "an index")) for _ in range(count))
 
 

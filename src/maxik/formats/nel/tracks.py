@@ -176,7 +176,7 @@ def _key_framer(reader: Reader, kind: str) -> KeyFramer | None:
 def _string_keys(reader: Reader) -> tuple[NDArray[np.void], tuple[str, ...]]:
     dtype = _key_type(_STRINGS)
     heads, strings = [], []
-    for _ in range(reader.count(dtype.itemsize + 4, "keys")):
+    for _ in range(reader.objects(dtype.itemsize + 4, "keys")):
         start = reader.at
         heads.append(reader.array(dtype, (1,), "a key"))
         _check_bytes(reader, heads[-1], "version", 0, start)
@@ -214,7 +214,7 @@ def _sampled(reader: Reader, kind: str) -> SampledTrack | None:
         reader.version(0, "a track's raster")
     loop = reader.flag("a loop")
     spans = reader.floats(6, what="a raster")
-    blocks = tuple(_block(reader) for _ in range(reader.count(11, "time blocks")))
+    blocks = tuple(_block(reader) for _ in range(reader.objects(11, "time blocks")))
     dtype, size = ("<i2", 4) if kind == "Quat" else ("<f4", 3)
     keys = reader.array(dtype, (reader.count(np.dtype(dtype).itemsize * size, "keys"), size), "keys")
     return SampledTrack(kind, version, loop, spans, blocks, keys)
