@@ -577,3 +577,9 @@ def test_lists_of_a_real_scene_are_known(shared: Path) -> None:
     named = {(entry.node, entry.part) for entry in found}
     assert all((entry.name, part) in named for entry in scene.nodes for part in entry.lists)
     assert sum(entry.why == "list" and entry.part == "position" for entry in found) == 5
+
+
+@pytest.mark.parametrize(("times", "angle"), [((0.0, 0.0), 1.0), ((0.0, float("inf")), 1.0), ((0.0, 1.0), float("nan"))])
+def test_what_cannot_be_built_is_refused(times: tuple[float, ...], angle: float) -> None:
+    with pytest.raises(UsageError, match="cannot be built"):
+        build(animation({"arm.rotquat": turning(np.array([0.0, angle]), np.array(times))}))

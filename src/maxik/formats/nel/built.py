@@ -39,7 +39,7 @@ _KINDS = {"LinearQuat": "Quat", "LinearVector": "Vector"}
 
 
 @dataclass(frozen=True)
-class _Rules:
+class Rules:
     """What tells samples of a kind apart and mixes them: within the threshold, between two at a parameter."""
 
     close: Callable[[Row, Row], bool]
@@ -51,12 +51,13 @@ def build(raw: Animation) -> Animation:
     """Return the built form of an animation: tracks in the order of their names, packed rotations, sampled vectors.
 
     Tracks that no name points to are gone, others than linear rotations and vectors are copied. UsageError for a track
-    of more than MOST_SAMPLES samples (36 minutes) or one whose numbers cannot be packed.
+    of more than MOST_SAMPLES samples (36 minutes), one whose numbers are not finite or whose times do not rise, or one with a
+    rotation of no direction.
     """
     tracks = raw.named()
     built = {name: _build(name, tracks[name]) for name in sorted(tracks, key=string_bytes)}
     ends = [NO_END if raw.minimum_end is None else raw.minimum_end, *(_range(track)[1] for track in tracks.values())]
-    return animation(built, np.max(ends, axis=0))
+    return animation(built, np.fmax.reduce(ends))
 
 
 def not_built(raw: Animation) -> tuple[str, ...]:
@@ -98,7 +99,7 @@ def slerp(a: Float64s, b: Float64s, p: Float32s) -> Float32s:
     return mixed.astype(np.float32)
 
 
-def thin(samples: Float32s, rules: _Rules) -> list[int]:
+def thin(samples: Float32s, rules: Rules) -> list[int]:
     """Return which samples stay (3.2, step 4): greedily, those that the ones beside them do not give within the threshold.
 
     The parameter of the interpolation is that of the builder, with its slip: (cur - ref) / (next / ref).
@@ -136,19 +137,20 @@ def raster(begin: np.float32, end: np.float32, samples: int, kept: list[int]) ->
     return np.array([begin, end, spans[0], inverses[0], spans[1], inverses[1]], np.float32), blocks
 
 
-def rules_of(kind: str, name: str) -> _Rules:
+def rules_of(kind: str, name: str) -> Rules:
     """Return the thresholds of a track (3.2), lower precision for names with Finger or Ponytail in them."""
     low = any(part in name for part in _LOW_PRECISION)
     if kind == "LinearQuat":
         least = 1.0 - (_TURN_LOW if low else _TURN)
-        return _Rules(lambda a, b: abs(_dot(a, b)) >= least, _slerp_row, hemispheres=True)
+        return Rules(lambda a, b: abs(_dot(a, b)) >= least, _slerp_row, hemispheres=True)
     most = _DISTANCE_LOW if low else _DISTANCE
-    return _Rules(lambda a, b: math.dist(a, b) <= most, _mix_row, hemispheres=False)
+    return Rules(lambda a, b: math.dist(a, b) <= most, _mix_row, hemispheres=False)
 
 
 def _build(name: str, track: Track) -> Track:
     if not isinstance(track, KeyFramer) or track.kind not in _KINDS or not len(track.keys):
         return track
+    _check(name, track)
     begin, end = (bound[0] for bound in _range(track))
     samples = _samples(track, sample_times(begin, end))
     rules = rules_of(track.kind, name)
@@ -160,6 +162,13 @@ def _build(name: str, track: Track) -> Track:
     if track.kind == "LinearQuat":
         return SampledTrack("Quat", 1, track.loop, spans, blocks, pack(samples[kept]))
     return SampledTrack("Vector", 0, track.loop, spans, blocks, samples[kept])
+
+
+def _check(name: str, track: KeyFramer) -> None:
+    numbers = [track.keys["time"], track.keys["value"], *_range(track)]
+    if not all(np.isfinite(part).all() for part in numbers) or (track.keys["time"][1:] <= track.keys["time"][:-1]).any():
+        message = f"the track {name!r} cannot be built: numbers that are not finite, or key times that do not rise"
+        raise UsageError(message)
 
 
 def _range(track: Track) -> tuple[Float32s, Float32s]:
