@@ -15,7 +15,7 @@ from maxik.formats.whole_file import write_whole
 from maxik.formats.writers import writer_for
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "walk.scene.json"
-OUTPUTS = ["walk.glb", "walk.gltf", "walk.json", "walk.csv", "walk.npz"]
+OUTPUTS = ["walk.glb", "walk.gltf", "walk.bvh", "walk.anim", "walk.json", "walk.csv", "walk.npz"]
 MOST_CALLS = 500
 
 KILLED_AT = """
