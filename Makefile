@@ -21,6 +21,8 @@ demo: $(STAMP)
 	mkdir -p out
 	$(BIN)/maxik bake examples/walk.scene.json -o out/walk.glb -o out/walk.json -o out/walk.csv -o out/walk.npz --report out/walk.certificate.json
 	$(BIN)/maxik bake examples/snake.scene.json -o out/snake.glb -o out/snake.json --report out/snake.certificate.json
+	$(BIN)/maxik view examples/walk.scene.json -o out/walk.html
+	$(BIN)/maxik view examples/snake.scene.json -o out/snake.html
 	@echo "The baked motion lies in out/: walk.glb and snake.glb open in Blender; *.certificate.json say what the bits rest on."
 
 test: $(STAMP)
