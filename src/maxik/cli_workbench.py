@@ -101,11 +101,10 @@ def _discriminate(arguments: argparse.Namespace) -> int:
     from maxik.formats.whole_file import write_whole
 
     found = discriminate(arguments.item, arguments.environment)
-    script = render_script(found) if arguments.script else ""
     if arguments.output:
         write_discrimination(arguments.output, found)
     if arguments.script:
-        write_whole(arguments.script, script.encode())
+        write_whole(arguments.script, render_script(found).encode())
     print((to_json if arguments.json else render)(found))
     return 0
 

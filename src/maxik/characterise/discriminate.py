@@ -2,7 +2,8 @@
 
 Every candidate is evaluated by the model on a stream of inputs (inputs.py). An input parts the candidates into groups of
 the same output bits. One input that separates all is looked for first, then two, then three, each time the earliest in
-the stream; where that is not enough, the inputs that separate most are taken, one after the other. A pair that no input
+the stream; where that is not enough, the inputs that separate most are taken, one after the other. For pairs that are
+left, hard cases follow: inputs that no scene has, so they are not asked to separate anything else. A pair that no input
 separates is told, with the number tried.
 """
 
@@ -12,54 +13,61 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from maxik.characterise.inputs import RARE_QUOTIENTS, Operands, inputs_for
+from maxik.characterise.inputs import RARE_QUOTIENTS, hard_cases, inputs_for
+from maxik.characterise.solve_inputs import Operands, evaluate, with_plane
 from maxik.errors import UsageError
 from maxik.model.engine import ModelEngine
 from maxik.numerics.float32 import from_hex
+from maxik.problems import STATUSES
 from maxik.profile import ITEMS, CoreProfile, candidates_in
-from maxik.vectors import Case, encode, write_vectors
+from maxik.vectors import LIMB_SOLVE, SPLINE_POSITION, SPLINE_SOLVE, Case, encode, write_vectors
 
 TRIED = 3000
 """Inputs that are tried before a pair counts as not separated."""
-TRIED_SPLINES = 60
-"""The same for splines, whose length tables take their time."""
-_TOGETHER = 40
-"""Inputs of different groupings that are combined in twos and threes."""
+_TRIED_SLOW: Mapping[str, int] = {LIMB_SOLVE: 120, SPLINE_POSITION: 60, SPLINE_SOLVE: 4}
+"""The same for functions that take their time."""
 
 ASKED: Mapping[str, str] = {
     "matrix3.validate_flags": "matrix3.multiply",
-    "spline.bezier": "spline.position",
-    "spline.parameter": "spline.position",
+    "ik.link_matrix": LIMB_SOLVE,
+    "ik.initial_plane": LIMB_SOLVE,
+    "spline.zero_map": SPLINE_SOLVE,
+    "spline.bezier": SPLINE_POSITION,
+    "spline.parameter": SPLINE_POSITION,
 }
 """Items without a function of their own -> the function by which they show."""
 UNSEEN: Mapping[str, str] = {
-    "ik.link_matrix": "its candidates differ in the sign of zeros and in last bits of a rigid extension, inside a limb solve: "
-    "characterise limb.solve vectors",
-    "ik.initial_plane": "it shows in a limb solve whose preferred angles are not zero: characterise limb.solve vectors",
-    "ik.rigid_extension": "it shows in a scene whose chain has a scaled joint: scale the start joint by 2 or mirror it, and "
-    "compare where the end joint meets the goal",
-    "spline.zero_map": "it shows in a spline solve: a chain whose preferred pose is not flat, or whose axis is not across z; "
-    "characterise spline.solve vectors",
+    "ik.rigid_extension": "it shows in a scene alone, where node scale becomes a link's length: bones of 10 and 8 units, the "
+    "start joint scaled by 2, the goal 25 away: scaled-translation bends the elbow, translation leaves it straight",
 }
-"""Items that show only in a whole solve or scene, and where."""
+"""Items that show only in a scene, and in which."""
+_FSINCOS = (
+    "fsincos and a rounded binary64 function part only beside a float32 midpoint: the input for it is an angle no scene has"
+)
 _NOTES: Mapping[str, str] = {
     "matrix3.validate_flags": "it shows only where matrix3.multiply is skip-identity, which is taken here",
     "matrix3.multiply": "an exact identity changes nothing but the sign of a zero",
-    "matrix3.rot_angle_axis": "fsincos and a rounded binary64 function part only beside a float32 midpoint",
-    "matrix3.pre_rotate": "fsincos and a rounded binary64 function part only beside a float32 midpoint",
-    "quat.from_ang_axis": "fsincos and a rounded binary64 function part only beside a float32 midpoint",
-    "quat.product": "in x87-53 the order of terms changes a sum by an ulp of binary64 at most, which a float rarely shows",
+    "matrix3.rotate": "the two differ in nothing but the sign of a zero",
+    "matrix3.rot_angle_axis": _FSINCOS,
+    "matrix3.pre_rotate": f"rows and multiply differ in nothing but the sign of a zero; {_FSINCOS}",
+    "quat.from_ang_axis": _FSINCOS,
+    "quat.product": "the order of terms shows where the terms of a component cancel",
+    "ik.link_matrix": "it shows in last bits of a limb solve whose elbow turns about more than one axis, its end joint off "
+    "the bone's axis; n0 and a0 are each candidate's own",
+    "ik.initial_plane": "n0 and a0 are each candidate's own; the case has the default's",
+    "spline.zero_map": "n0 and a0 are those of the chain's preferred pose",
     **dict.fromkeys(
         ("point3.normalize", "point3.unify", "point3.length_unify"),
         "a quotient and a product with the reciprocal, both binary64, part only beside a float32 midpoint; in sse-32 Length "
         "and FLength are one function, since the sum is a float before either root",
     ),
 }
-"""What makes an item's candidates hard to tell apart."""
+"""What makes an item's candidates hard to tell apart, or what the outputs rest on."""
 
 
 @dataclass(frozen=True)
@@ -121,31 +129,38 @@ def discriminate(item: str, environment: str, tried: int | None = None) -> Discr
         message = f"{item} cannot be asked by itself: {UNSEEN[item]}"
         raise UsageError(message)
     asked = ASKED.get(item, item)
-    tried = tried or (TRIED_SPLINES if asked == "spline.position" else TRIED)
     engines = {candidate: ModelEngine(_profile(item, candidate, environment)) for candidate in candidates}
+    default = ModelEngine(CoreProfile("candidate-1", environment))
     pairs = set(itertools.combinations(candidates, 2))
-    kinds: dict[tuple[tuple[str, ...], ...], Asked] = {}
+    chosen: list[Asked] = []
     widest: dict[str, Widest] = {}
-    pairs = set(itertools.combinations(candidates, 2))
-    open_pairs = set(pairs)
     number = 0
-    for operands in _stream(item, asked, tried):
-        number += 1
-        entry = _ask(engines, asked, operands)
-        if len(entry.groups) > 1:
-            kinds.setdefault(entry.groups, entry)
-            open_pairs -= _separated(entry)
-            for candidate in candidates[1:]:
-                difference = _difference(entry.outputs[candidates[0]], entry.outputs[candidate])
-                if difference > (widest[candidate].difference if candidate in widest else 0.0):
-                    widest[candidate] = Widest(candidate, entry, difference)
-    chosen = _fewest(list(kinds.values()), pairs - open_pairs)
-    alike = tuple(sorted(open_pairs, key=lambda pair: tuple(map(candidates.index, pair))))
+    for stream in (_stream(item, asked, tried or _TRIED_SLOW.get(asked, TRIED)), hard_cases(item)):
+        kinds: dict[tuple[tuple[str, ...], ...], Asked] = {}
+        for operands in stream if pairs else ():
+            number += 1
+            entry = _ask(engines, asked, with_plane(default, asked, operands))
+            if len(entry.groups) > 1:
+                kinds.setdefault(entry.groups, entry)
+                _widen(widest, entry)
+        reached = pairs & set().union(*map(_separated, kinds.values()))
+        chosen += _fewest(list(kinds.values()), reached)
+        pairs -= reached
+    alike = tuple(sorted(pairs, key=lambda pair: tuple(map(candidates.index, pair))))
     note = _NOTES.get(item, "")
     return Discrimination(item, environment, asked, candidates, tuple(chosen), tuple(widest.values()), alike, number, note)
 
 
-def write_discrimination(path: str, found: Discrimination) -> None:
+def _widen(widest: dict[str, Widest], entry: Asked) -> None:
+    """Keep the input on which a candidate is farthest from the default, the first of the candidates."""
+    default, *others = entry.outputs
+    for candidate in others:
+        difference = _difference(entry.outputs[default], entry.outputs[candidate])
+        if difference > (widest[candidate].difference if candidate in widest else 0.0):
+            widest[candidate] = Widest(candidate, entry, difference)
+
+
+def write_discrimination(path: str | Path, found: Discrimination) -> None:
     """Write the inputs as a vector file: `out` is the default candidate's, `candidates` has every candidate's output."""
     profile = CoreProfile("candidate-1", found.environment)
     header = {
@@ -172,7 +187,7 @@ def _ask(engines: Mapping[str, ModelEngine], asked: str, operands: Operands) -> 
     outputs = {}
     with np.errstate(all="ignore"):
         for candidate, engine in engines.items():
-            got = engine.items[asked](**operands)
+            got = evaluate(engine, asked, {name: value for name, value in operands.items() if name != "zero_map"})
             outputs[candidate] = {name: encoded(value) for name, value in got.items() if name != "flags"}
     return Asked(operands, outputs)
 
@@ -187,18 +202,22 @@ def encoded(value: Any) -> Any:  # noqa: ANN401 - operands and outputs of any ki
 
 
 def _difference(a: Mapping[str, Any], b: Mapping[str, Any]) -> float:
-    """Return the largest difference between the numbers of two outputs; inf where one is NaN and the other is not."""
+    """Return the largest difference between the numbers of two outputs; inf where only one is NaN or missing."""
     largest = 0.0
     for name, words in a.items():
-        for one, other in zip(_flat(words), _flat(b[name]), strict=True):
+        for one, other in itertools.zip_longest(_flat(words), _flat(b[name])):
             if one != other:
-                difference = abs(from_hex(one) - from_hex(other))
+                difference = math.nan if one is None or other is None else abs(from_hex(one) - from_hex(other))
                 largest = max(largest, math.inf if math.isnan(difference) else difference)
     return largest
 
 
-def _flat(words: Any) -> list[str]:  # noqa: ANN401 - a word or a list of them
-    return list(words) if isinstance(words, list) else [words]
+def _flat(words: Any) -> Iterator[str]:  # noqa: ANN401 - a word or nested lists of them
+    if isinstance(words, list):
+        for entry in words:
+            yield from _flat(entry)
+    elif words is not None and words not in STATUSES:
+        yield words
 
 
 def _stream(item: str, asked: str, tried: int) -> Iterator[Operands]:
@@ -214,11 +233,13 @@ def _separated(entry: Asked) -> set[tuple[str, str]]:
 
 
 def _fewest(entries: Sequence[Asked], pairs: set[tuple[str, str]]) -> list[Asked]:
-    """Return the fewest of `entries` that separate all `pairs`; exact up to three, then by the most separated."""
-    separated = [_separated(entry) for entry in entries]
-    for size in (1, 2, 3):
-        pool = range(len(entries) if size == 1 else min(len(entries), _TOGETHER))
-        for places in itertools.combinations(pool, size):
+    """Return the fewest of `entries` that separate all `pairs`; exact up to three, then by the most separated.
+
+    Of sets of the same size the one whose last entry is earliest.
+    """
+    separated = [_separated(entry) & pairs for entry in entries]
+    for size in range(4):
+        for places in _by_last(len(entries), size):
             if set().union(*(separated[place] for place in places)) >= pairs:
                 return [entries[place] for place in places]
     chosen: list[Asked] = []
@@ -228,3 +249,13 @@ def _fewest(entries: Sequence[Asked], pairs: set[tuple[str, str]]) -> list[Asked
         chosen.append(entries[place])
         left -= separated[place]
     return chosen
+
+
+def _by_last(count: int, size: int) -> Iterator[tuple[int, ...]]:
+    """Yield the sets of `size` places below `count` in order of their last place."""
+    if size == 0:
+        yield ()
+        return
+    for last in range(count):
+        for places in itertools.combinations(range(last), size - 1):
+            yield (*places, last)

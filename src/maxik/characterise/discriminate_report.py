@@ -102,7 +102,7 @@ def _words(value: Any) -> str:  # noqa: ANN401 - operands or outputs of any kind
         return "\n".join(f"{name} {_words(entry)}" for name, entry in value.items())
     if isinstance(value, list):
         parts = [_words(entry) for entry in value]
-        nested = any(isinstance(entry, list) for entry in value)
+        nested = any(isinstance(entry, (list, dict)) for entry in value)
         if nested:
             return "\n".join(parts)
         rows = [", ".join(parts[row : row + 3]) for row in range(0, len(parts), 3)] if len(parts) == 12 else [", ".join(parts)]  # noqa: PLR2004

@@ -3,7 +3,8 @@
 Nice are numbers that a 3ds Max user types: small decimals, whole degrees, unit axes. Then the special ones of spec 6 and
 core-contracts.md: zero lengths, squares that underflow, a unit in the last place beside the identity, the gimbal, signs
 of zero. Then random float32 values. Angles are whole degrees whose radians come out the same whether the factor is
-multiplied in binary32 or in binary64, so that a script, which speaks degrees, hands over the same float.
+multiplied in binary32 or in binary64, so that a script, which speaks degrees, hands over the same float. Hard cases, for
+candidates that ordinary inputs do not tell apart, stand in `RARE_QUOTIENTS` and `hard_cases`.
 """
 
 from __future__ import annotations
@@ -15,11 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from maxik.characterise.solve_inputs import Operands, limbs, splines
 from maxik.numerics.float32 import FLT_EPSILON, f32
 from maxik.problems import Vector
 from maxik.verify.rotations import euler_xyz_matrix
-
-Operands = dict[str, Any]
 
 _NICE = (1.0, 2.0, 3.0, 0.5, 0.1, 0.3, 0.7, 10.0, -1.0, 1.7, 123.4)
 _DEGREES = (30, 45, 90, 20, 37, 10, 70, 123, 5, 1, 60, 15, 77, 33, 101, 160, -20, -37, 179, 3, 7, 11, 13)
@@ -34,6 +34,14 @@ The two are within two units in the last place of binary64, so they part only wh
 midpoint M: once in some 10^8 random vectors. These are whole numbers below 2^24 whose squares add up to the whole number
 next to (x / M)^2, where that is nearly whole.
 """
+RARE_TURN, RARE_DEGREES = 9830.3984375, 54398544.0
+"""Hard cases: angles whose sine by fsincos and by a binary64 function are different floats.
+
+Of all float32 from 2^-12 to 1e4, RARE_TURN (radians) alone is one, and its negative: a scan of each of them, where the sine or
+cosine lies near enough to a float32 midpoint for a pi of 66 bits or a longer mantissa to matter, found no other. The runtime's
+sine there is known: vectors/crt, sin-ambiguous-0000. No float32 number of degrees comes to it, so a script gets
+RARE_DEGREES, one of the two more up to 1e6 radians; the runtime has not been measured there.
+"""
 _UP = 1.0 + FLT_EPSILON
 _DOWN = 1.0 - FLT_EPSILON / 2.0
 _IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
@@ -45,13 +53,30 @@ def inputs_for(item: str) -> Iterator[Operands]:
 
 
 def angles() -> list[tuple[float, float]]:
-    """Return (degrees, radians) of whole degrees on which a binary32 and a binary64 multiplication agree."""
+    """Return (degrees, radians) of whole degrees on which a binary32 and a binary64 product agree, the hard ones last."""
     found = []
-    for degrees in _DEGREES:
+    for degrees in (*_DEGREES, RARE_DEGREES, 2.0 * RARE_DEGREES):
         single = float(np.float32(degrees) * np.float32(math.pi / 180.0))
-        if single == f32(math.radians(degrees)):
+        if single == f32(math.radians(degrees)) == f32(degrees * math.pi / 180.0):
             found.append((float(degrees), single))
     return found
+
+
+def _turns() -> list[float]:
+    """Return the ordinary angles, radians."""
+    return [radians for degrees, radians in angles() if degrees < RARE_DEGREES]
+
+
+def hard_cases(item: str) -> Iterator[Operands]:
+    """Yield inputs for pairs that ordinary ones leave together: far-off angles that no scene has; none for most items."""
+    axis = (0.0, 0.0, 1.0)
+    by_degrees = next(radians for degrees, radians in angles() if degrees == RARE_DEGREES)
+    if item == "matrix3.pre_rotate":
+        yield from ({"m": _IDENTITY, "axis": "x", "angle": angle} for angle in (by_degrees, RARE_TURN))
+    if item == "quat.from_ang_axis":
+        yield from ({"axis": axis, "angle": 2.0 * angle} for angle in (by_degrees, RARE_TURN))
+    if item == "matrix3.rot_angle_axis":
+        yield {"axis": axis, "angle": RARE_TURN}
 
 
 def vectors() -> Iterator[Vector]:
@@ -112,7 +137,7 @@ def _gimbal_matrices() -> Iterator[Vector]:
 
 def quaternions() -> Iterator[Vector]:
     """Yield quaternions (x, y, z, w): turns by whole degrees about nice axes, signs of zero, not quite unit, then random."""
-    for (_, angle), axis in itertools.product(angles()[:8], itertools.islice(_unit_vectors(), 6)):
+    for angle, axis in itertools.product(_turns()[:8], itertools.islice(_unit_vectors(), 6)):
         yield (*(f32(math.sin(angle / 2.0) * k) for k in axis), f32(math.cos(angle / 2.0)))
     yield from ((0.0, 0.0, 0.0, 1.0), (-0.0, 0.0, -0.0, 1.0), (0.5, 0.5, 0.5, 0.5))
     random = np.random.default_rng(2)
@@ -122,7 +147,7 @@ def quaternions() -> Iterator[Vector]:
 
 
 def _triples() -> Iterator[tuple[float, float, float]]:
-    turns = [angle for _, angle in angles()]
+    turns = _turns()
     triples = [(x, y, z) for x in turns[:8] for y in turns[:8] for z in turns[:8]]
     return iter(sorted(triples, key=lambda triple: (len(set(triple)), triple)))
 
@@ -135,9 +160,8 @@ def _pairs(make: Callable[[], Iterator[Vector]], names: tuple[str, str]) -> Iter
 
 
 def _axis_angles() -> Iterator[Operands]:
-    turns = angles()
-    for axis in itertools.islice(_unit_vectors(), 150):
-        for _, angle in turns:
+    for axis in itertools.islice(_unit_vectors(), 100):
+        for angle in _turns():
             yield {"axis": axis, "angle": angle}
     random = np.random.default_rng(3)
     while True:
@@ -146,11 +170,21 @@ def _axis_angles() -> Iterator[Operands]:
 
 
 def _matrix_turns() -> Iterator[Operands]:
-    turns = angles()
-    yield {"m": (-0.0, 0.0, 0.0, 0.0, -0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0), "axis": "x", "angle": turns[0][1]}
+    turns = _turns()
+    yield {"m": (-0.0, 0.0, 0.0, 0.0, -0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0), "axis": "x", "angle": turns[0]}
     for place, m in enumerate(matrices()):
         for axis in "xyz":
-            yield {"m": m, "axis": axis, "angle": turns[place % len(turns)][1]}
+            yield {"m": m, "axis": axis, "angle": turns[place % len(turns)]}
+
+
+def _quaternion_products() -> Iterator[Operands]:
+    """Yield pairs of quaternions, the first two turns by 90 degrees.
+
+    Their w all but cancels, so that the order of its terms decides whether the squares of the small parts are lost.
+    """
+    half, small = f32(math.sqrt(0.5)), f32(1e-9)
+    yield {"a": (half, small, 0.0, half), "b": (half, small, small, half)}
+    yield from _pairs(quaternions, ("a", "b"))
 
 
 def _products() -> Iterator[Operands]:
@@ -176,16 +210,24 @@ def _zero_maps() -> Iterator[Operands]:
 
 
 def _splines() -> Iterator[Operands]:
-    """Yield points asked of splines of one and two segments."""
+    """Yield points asked of splines: one segment, two, lengths as 1 to 9, a straight line; ends and joins of segments too."""
     one = (((0.0, 0.0, 0.0), (10.0, 0.0, 0.0), (20.0, 10.0, 0.0), (30.0, 30.0, 0.0)),)
     two = (*one, ((30.0, 30.0, 0.0), (40.0, 50.0, 5.0), (50.0, 50.0, 10.0), (f32(60.1), 30.0, 20.0)))
-    for segments in (one, two):
-        for u in (0.5, f32(0.1), f32(0.3), f32(0.7), 0.25, f32(0.9), f32(1.0 / 3.0)):
+    knots = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (1.0, 9.0, 0.0))
+    uneven = tuple(
+        (a, tuple(map(f32, _thirds(a, b, 1))), tuple(map(f32, _thirds(a, b, 2))), b) for a, b in itertools.pairwise(knots)
+    )
+    for segments in (one, two, uneven, uneven[:1]):
+        for u in (0.5, f32(0.1), f32(0.3), f32(0.7), 0.25, f32(0.9), f32(1.0 / 3.0), 0.0, 1.0, f32(1.0 - 1e-7)):
             yield {"spline": {"closed": False, "segments": segments}, "u": u, "type": 0}
     random = np.random.default_rng(4)
     while True:
         points = tuple(_vector(row) for row in random.normal(size=(4, 3)) * 10.0)
         yield {"spline": {"closed": False, "segments": (points,)}, "u": f32(random.uniform()), "type": 0}
+
+
+def _thirds(a: Vector, b: Vector, place: int) -> Vector:
+    return tuple(p + (q - p) * place / 3.0 for p, q in zip(a, b, strict=True))
 
 
 def _matrix(xyz: tuple[float, ...], translation: tuple[float, ...]) -> Vector:
@@ -216,10 +258,12 @@ _STREAMS: dict[str, Callable[[], Iterator[Operands]]] = {
     "matrix3.rotate": _matrix_turns,
     "matrix3.rot_angle_axis": _axis_angles,
     "matrix3.to_euler": _of(_gimbal_matrices, "m"),
-    "quat.product": lambda: _pairs(quaternions, ("a", "b")),
+    "quat.product": _quaternion_products,
     "quat.from_ang_axis": _axis_angles,
     "quat.make_matrix": _of(quaternions, "q"),
     "rotation.pre_apply": _quaternions_and_matrices,
     "ik.zero_map": _zero_maps,
     "spline.position": _splines,
+    "limb.solve": limbs,
+    "spline.solve": splines,
 }
