@@ -7,16 +7,28 @@ import json
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxik.characterise.discriminate import ASKED, UNSEEN, Discrimination, discriminate, encoded, write_discrimination
+from maxik.characterise.discriminate import (
+    ASKED,
+    UNSEEN,
+    Asked,
+    Discrimination,
+    discriminate,
+    encoded,
+    fewest,
+    write_discrimination,
+)
 from maxik.characterise.inputs import RARE_DEGREES, RARE_QUOTIENTS, RARE_TURN, angles, inputs_for
 from maxik.characterise.maxscript import can_ask, render_script
+from maxik.characterise.maxscript_rig import check_apart
 from maxik.characterise.trials import LimbTrial, SplineTrial
+from maxik.characterise.workbench import Options, characterise
 from maxik.cli import main
 from maxik.errors import UsageError
 from maxik.model.engine import ModelEngine
@@ -95,6 +107,23 @@ def test_no_fewer_inputs_would_do(key: tuple[str, str]) -> None:
             assert any(all(row[a] == row[b] for row in rows) for a, b in separable)
     names = {(candidates[a], candidates[b]) for a, b in separable}
     assert names == set(itertools.combinations(candidates, 2)) - set(result.alike)
+
+
+@settings(deadline=None)
+@given(st.integers(2, 5).flatmap(lambda size: st.lists(st.tuples(*[st.integers(0, 2)] * size), min_size=1, max_size=7)))
+def test_the_fewest_of_any_groupings(rows: list[tuple[int, ...]]) -> None:
+    entries = [Asked({}, {f"c{place}": {"y": value} for place, value in enumerate(row)}) for row in rows]
+    pairs = set(itertools.combinations(range(len(rows[0])), 2))
+    reached = [{(a, b) for a, b in pairs if row[a] != row[b]} for row in rows]
+    everything = set().union(*reached)
+    chosen = fewest(entries, {(f"c{a}", f"c{b}") for a, b in everything})
+    smallest = next(
+        size
+        for size in range(len(rows) + 1)
+        if any(set().union(*parts) == everything for parts in itertools.combinations(reached, size))
+    )
+    assert set().union(*(reached[entries.index(entry)] for entry in chosen)) == everything
+    assert len(chosen) == smallest or smallest > 3
 
 
 # --- the hazards of spec 6 ---------------------------------------------------------------------------------------------
@@ -239,34 +268,122 @@ def test_the_vector_file_is_read_and_verified(environment: str, tmp_path: Path) 
     assert (report.passed, report.failed) == (len(file.cases), 0)
 
 
-@pytest.mark.parametrize(
-    "item", [item for item, environment in ASKABLE if environment == "sse-32" and can_ask(ASKED.get(item, item))]
+SCRIPTED = [item for item, environment in ASKABLE if environment == "sse-32" and can_ask(item)]
+RESERVED = frozenset(
+    re.findall(
+        r"\w+",
+        "about and animate as at attributes by case catch collect continue coordsys do else exit fn for from function global "
+        "if in local macroscript mapped max not of off on or parameters persistent plugin rcmenu return rollout set struct "
+        "then throw to tool try undo utility when where while with",
+    )
 )
+"""Reserved words of MAXScript, from its public help."""
+
+
+def code_of(script: str) -> str:
+    """Return a script without comments and texts."""
+    return "\n".join(line for line in re.sub(r'"(\\.|[^"\\])*"', '""', script).splitlines() if not line.startswith("--"))
+
+
+@pytest.mark.parametrize("item", SCRIPTED)
 def test_the_script_hands_over_every_bit(item: str, found: dict[tuple[str, str], Discrimination]) -> None:
     result = found[item, "sse-32"]
     script = render_script(result)
-    assert "NOT BEEN RUN INSIDE 3ds Max" in script
-    code = "\n".join(line for line in re.sub(r'"(\\.|[^"\\])*"', '""', script).splitlines() if not line.startswith("--"))
+    assert "NOT BEEN RUN INSIDE 3ds Max" in script.splitlines()[1]
+    code = code_of(script)
     assert code.count("(") == code.count(")")
+    assert code.count("[") == code.count("]")
     given_ = set(map(int, re.findall(r"\((-?\d+)\)", code)))
+    given_ |= {-(2**31)} if "(-2147483647 - 1)" in code else set()
+    assert all(-(2**31) <= number < 2**31 for number in given_)
     for entry in result.inputs:
-        wanted = {name: value for name, value in entry.operands.items() if name not in ("angle", "type")}
+        by_bits = ("m", "v", "a", "b", "q", "spline", "u")
+        wanted: dict[str, Any] = {name: value for name, value in entry.operands.items() if name in by_bits}
+        if "root" in entry.operands:
+            wanted = {"extends": [entry.operands[link]["rigid_extend"] for link in ("root", "links")]}
+            wanted["goal"] = entry.operands["goal"][9:]
         bits = [to_bits(x) for x in flat(wanted)]
         assert {word - 2**32 if word >= 2**31 else word for word in bits} <= given_
+        assert all(to_hex(x) in script for x in flat(dict(entry.operands)))
 
 
-def test_what_the_script_writes_can_be_characterised(tmp_path: Path, found: dict[tuple[str, str], Discrimination]) -> None:
-    script = render_script(found["matrix3.invert", "sse-32"])
-    texts = [json.loads(f'"{text}"') for text in re.findall(r'"((?:\\.|[^"\\])*)"', script)]
-    start = next(text for text in texts if text.startswith('{"format"'))
-    end = texts[texts.index(start) + 3]
-    case = next(text for text in texts if text.startswith('{"id"'))
-    words = ", ".join(['"00000000"'] * 12)
-    path = tmp_path / "v.jsonl"
-    path.write_text(f"{start}12.0{end}\n{case}[{words}]}}}}\n", encoding="utf-8")
-    file = read_vectors(path)
-    assert (file.item, file.header["provenance"]["kind"]) == ("matrix3.invert", "max-export")
-    assert len(file.cases) == 1
+@pytest.mark.parametrize("item", SCRIPTED)
+def test_the_names_in_a_script_are_not_reserved(item: str, found: dict[tuple[str, str], Discrimination]) -> None:
+    code = code_of(render_script(found[item, "sse-32"]))
+    names = re.findall(r"\blocal (\w+)", code) + [
+        name for line in re.findall(r"\bfn ([\w ]+?) =", code) for name in line.split()
+    ]
+    assert names
+    assert not RESERVED & {name.lower() for name in names}
+
+
+@pytest.mark.parametrize("item", ["matrix3.pre_rotate", "quat.from_ang_axis"])
+def test_the_degrees_of_a_script_are_the_radians_of_its_cases(item: str, found: dict[tuple[str, str], Discrimination]) -> None:
+    result = found[item, "x87-53"]
+    asked = re.findall(r"(?:preRotate[XYZ] m|angleaxis) \((-?[\d.]+)\)", render_script(result))
+    assert len(asked) == len(result.inputs)
+    for degrees, entry in zip(map(float, asked), result.inputs, strict=True):
+        assert degrees == f32(degrees)
+        assert entry.operands["angle"] == f32(math.radians(degrees)) == float(np.float32(degrees) * np.float32(math.pi / 180.0))
+
+
+def written(script: str, values: list[str]) -> str:
+    """Return what the script's format lines write, with `values` for the expressions that 3ds Max would evaluate."""
+    left = iter(values)
+    out = ""
+    for form, line in re.findall(r'^ *format ("(?:\\.|[^"\\])*") (.*) to:vectors$', script, re.MULTILINE):
+        arguments, given_ = line, []
+        while arguments:
+            literal = re.match(r'"(?:\\.|[^"\\])*"', arguments)
+            end = literal.end() if literal else closing(arguments) if arguments[0] == "(" else len(arguments)
+            part, arguments = arguments[:end], arguments[end:].lstrip()
+            given_.append(json.loads(part) if literal else next(left) if part[0] == "(" else "18.0, x64")
+        pieces = json.loads(form).split("%")
+        assert len(pieces) == len(given_) + 1
+        out += pieces[0] + "".join(value + piece for value, piece in zip(given_, pieces[1:], strict=True))
+    assert next(left, None) is None
+    return out
+
+
+def closing(text: str) -> int:
+    depth = 0
+    for place, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return place + 1
+    raise AssertionError(text)
+
+
+@pytest.mark.parametrize("item", SCRIPTED)
+def test_what_the_script_writes_tells_the_candidate(
+    item: str, found: dict[tuple[str, str], Discrimination], tmp_path: Path
+) -> None:
+    result = found[item, "sse-32"]
+    apart = [name for name in result.candidates[1:] if all(name not in pair for pair in result.alike)]
+    for truth in (result.candidates[0], apart[-1]):
+        values = []
+        for entry in result.inputs:
+            outputs = entry.outputs[truth]
+            if "rot_xyz" in outputs:
+                angles_ = (outputs["rot_xyz"], outputs["dof_zyx"][::-1])
+                values += [repr(euler_xyz_matrix(list(map(from_hex, words))).reshape(9).tolist()) for words in angles_]
+            else:
+                values.append(json.dumps(next(iter(outputs.values()))))
+        path = tmp_path / f"{truth}.jsonl"
+        path.write_text(written(render_script(result), values), encoding="utf-8")
+        start = CoreProfile().with_candidate(
+            "matrix3.multiply", "skip-identity" if item == "matrix3.validate_flags" else "full"
+        )
+        answer = characterise([str(path)], Options(items=(item,), environments=("sse-32",), start=start))
+        (told,) = answer.items
+        assert told.survivors == (truth,)
+        assert answer.pins
+
+
+def test_a_pose_too_near_its_rival_is_no_rig(found: dict[tuple[str, str], Discrimination]) -> None:
+    result = found["ik.link_matrix", "x87-53"]
+    with pytest.raises(UsageError, match="too little"):
+        check_apart(result.item, result.inputs[0].outputs)
 
 
 def test_a_function_that_maxscript_lacks_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

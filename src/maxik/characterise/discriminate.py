@@ -58,9 +58,9 @@ _NOTES: Mapping[str, str] = {
     "quat.from_ang_axis": _FSINCOS,
     "quat.product": "the order of terms shows where the terms of a component cancel",
     "ik.link_matrix": "it shows in last bits of a limb solve whose elbow turns about more than one axis, its end joint off "
-    "the bone's axis; n0 and a0 are each candidate's own",
-    "ik.initial_plane": "n0 and a0 are each candidate's own; the case has the default's",
-    "spline.zero_map": "n0 and a0 are those of the chain's preferred pose",
+    "the bone's axis; the plane, n0 and a0, is each candidate's own",
+    "ik.initial_plane": "the plane, n0 and a0, is each candidate's own; the case has the default's",
+    "spline.zero_map": "the plane, n0 and a0, is that of the chain's preferred pose",
     **dict.fromkeys(
         ("point3.normalize", "point3.unify", "point3.length_unify"),
         "a quotient and a product with the reciprocal, both binary64, part only beside a float32 midpoint; in sse-32 Length "
@@ -144,7 +144,7 @@ def discriminate(item: str, environment: str, tried: int | None = None) -> Discr
                 kinds.setdefault(entry.groups, entry)
                 _widen(widest, entry)
         reached = pairs & set().union(*map(_separated, kinds.values()))
-        chosen += _fewest(list(kinds.values()), reached)
+        chosen += fewest(list(kinds.values()), reached)
         pairs -= reached
     alike = tuple(sorted(pairs, key=lambda pair: tuple(map(candidates.index, pair))))
     note = _NOTES.get(item, "")
@@ -232,7 +232,7 @@ def _separated(entry: Asked) -> set[tuple[str, str]]:
     return {(a, b) for a, b in itertools.combinations(entry.outputs, 2) if group[a] != group[b]}
 
 
-def _fewest(entries: Sequence[Asked], pairs: set[tuple[str, str]]) -> list[Asked]:
+def fewest(entries: Sequence[Asked], pairs: set[tuple[str, str]]) -> list[Asked]:
     """Return the fewest of `entries` that separate all `pairs`; exact up to three, then by the most separated.
 
     Of sets of the same size the one whose last entry is earliest.

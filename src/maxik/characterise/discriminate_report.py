@@ -8,7 +8,7 @@ from typing import Any
 
 from maxik.characterise.discriminate import Asked, Discrimination, encoded
 from maxik.characterise.layout import Table, text_table
-from maxik.characterise.maxscript import can_ask
+from maxik.characterise.maxscript import can_ask, reach
 from maxik.numerics.float32 import from_hex
 
 JSON_FORMAT = "maxik-discriminate/1"
@@ -44,7 +44,7 @@ def to_json(found: Discrimination) -> str:
             "not_separated": found.alike,
             "tried": found.tried,
             "note": found.note,
-            "maxscript": can_ask(found.asked),
+            "maxscript": can_ask(found.item),
         },
         indent=2,
         ensure_ascii=False,
@@ -74,8 +74,7 @@ def remarks(found: Discrimination) -> list[str]:
     lines = [f"not separated by {found.tried} inputs: {a} and {b}" for a, b in found.alike]
     if found.note:
         lines.append(f"note: {found.note}")
-    if not can_ask(found.asked):
-        lines.append("MAXScript has no expression for it: a plug-in has to ask, or poses of a rig have to be exported")
+    lines.append(reach(found.item))
     return lines
 
 

@@ -1,22 +1,20 @@
-"""A MAXScript that asks 3ds Max for the outputs of chosen inputs and writes them as a vector file with raw bits.
+"""A MAXScript that asks 3ds Max for the outputs of chosen inputs and writes them as a vector file.
 
-Floats go in and out through a binary stream, so that no decimal rounds them. Which function of 3ds Max an expression
-of MAXScript reaches is an assumption, said in the script. What MAXScript cannot ask is refused.
+Where MAXScript has an expression for the function, outputs are raw bits; ik.initial_plane is asked by a rig, as turns
+(maxscript_rig.py). Which function of 3ds Max an expression reaches is an assumption, said in the script. What MAXScript
+cannot ask is refused, with the reason.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from maxik.characterise.discriminate import Asked, Discrimination, encoded
-from maxik.characterise.inputs import angles
+from maxik.characterise import maxscript_rig
+from maxik.characterise.discriminate import ASKED, Asked, Discrimination, encoded
+from maxik.characterise.maxscript_text import FUNCTIONS, degrees, matrix, number, point, quat, text
 from maxik.errors import UsageError
-from maxik.numerics.float32 import to_bits
-from maxik.problems import Vector
-
-_SIGN, _WORDS = 1 << 31, 1 << 32
 
 _ASSUMED: Mapping[str, str] = {
     "point3.normalize": "normalize <point3> is Normalize(const Point3&)",
@@ -29,78 +27,77 @@ _ASSUMED: Mapping[str, str] = {
     "quat.make_matrix": "<quat> as matrix3 is Quat::MakeMatrix with the default flag",
     "quat.from_ang_axis": "(angleaxis <degrees> <point3>) as quat is Quat(AngAxis); the sign of the angle is MAXScript's own",
     "rotation.pre_apply": "preRotate <matrix3> <quat> is what RotationValue::PreApplyTo does",
-    "spline.position": "interpCurve3D <shape> 1 <u> is the position of the curve at u; pathParam:true is the other type",
+    "spline.position": "interpCurve3D <shape> 1 <u> is the position of the curve at u, pathParam:true the other type; "
+    "bezierCorner knots keep the handles they are given",
 }
 """Functions that MAXScript can ask -> what is assumed of the expression."""
+
+_RIGS = ("ik.initial_plane",)
+"""Items that a rig shows."""
+
+_WHY_NOT: Mapping[str, str] = {
+    "point3.unify": "Unify is not exposed, and normalize may be another function",
+    "point3.length_unify": "LengthUnify is not exposed; normalize and length may be other functions",
+    "matrix3.rot_angle_axis": "RotAngleAxisMatrix is not exposed",
+    "matrix3.to_euler": "its Euler angles are degrees, rounded once more and in a sense of their own, so that no bits come out",
+    "ik.zero_map": "solvers alone call the zero map",
+    "ik.link_matrix": "it shows in last bits inside a solve, which the transform of a node does not keep",
+    "spline.zero_map": "a Spline IK chain needs knots moved by helpers, which no script here builds; export poses",
+}
 
 _HEAD = """\
 -- Inputs that tell the candidates of {item} apart, for 3ds Max to answer; written by "maxik discriminate".
 -- THIS SCRIPT HAS NOT BEEN RUN INSIDE 3ds Max. Read it before you run it.
 -- Assumed: {assumed}.
+-- Degrees, where there are any, come to the same float32 radians by pi / 180 in binary32 as in binary64.
 -- It writes {output}, a vector file for "maxik characterise", and the helper file maxik_bits.bin, both in the temp folder.
-(
-    local helper = (getDir #temp) + "\\\\maxik_bits.bin"
+{functions}(
     local path = (getDir #temp) + "\\\\{output}"
-
-    fn floatOf bits = (
-        local s = fopen helper "wb"
-        WriteLong s bits
-        fclose s
-        s = fopen helper "rb"
-        local x = ReadFloat s
-        fclose s
-        x
-    )
-    fn bitsOf x = (
-        local s = fopen helper "wb"
-        WriteFloat s x
-        fclose s
-        s = fopen helper "rb"
-        local bits = ReadLong s
-        fclose s
-        bits
-    )
-    fn word x = (
-        local bits = bitsOf x
-        local digits = "0123456789abcdef"
-        local out = ""
-        for i = 7 to 0 by -1 do out += digits[1 + bit.and (bit.shift bits (-4 * i)) 15]
-        if (bit.and bits 2139095040) == 2139095040 and (bit.and bits 8388607) != 0 do out = "nan"
-        "\\"" + out + "\\""
-    )
-    fn p3 a b c = [floatOf a, floatOf b, floatOf c]
-    fn vectorOut v = "[" + word v.x + ", " + word v.y + ", " + word v.z + "]"
-    fn rowOut v = word v.x + ", " + word v.y + ", " + word v.z
-    fn matrixOut m = "[" + rowOut m.row1 + ", " + rowOut m.row2 + ", " + rowOut m.row3 + ", " + rowOut m.row4 + "]"
-    fn quatOut q = "[" + word q.x + ", " + word q.y + ", " + word q.z + ", " + word q.w + "]"
-
     local version = maxVersion()
-    local release = (version[1] / 1000.0) as string
-    local out = createFile path
-    format "%" {header_start} to:out
-    format "%" release to:out
-    format "%\\n" {header_end} to:out
+    local width = if version[1] < 9000 then "32-bit" else if is64bitApplication() then "x64" else "32-bit"
+    local release = ((version[1] / 1000.0) as string) + ", " + width
+    local vectors = createFile path
+    format "%" {header_start} to:vectors
+    format "%" release to:vectors
+    format "%\\n" {header_end} to:vectors
 """
 
 
 def render_script(found: Discrimination) -> str:
     """Return the script for the inputs of a discrimination; UsageError when MAXScript cannot ask them."""
-    if found.asked not in _ASSUMED:
-        message = f"MAXScript has no expression for {found.item}: it needs a plug-in, or poses of a rig exported by 3ds Max"
+    if not can_ask(found.item):
+        message = f"MAXScript does not reach {found.item}: {_WHY_NOT[found.item]}; it needs a plug-in"
         raise UsageError(message)
+    rig = found.item in _RIGS
     output = f"maxik_{found.item.replace('.', '_')}.jsonl"
     start, end = _header(found)
     head = _HEAD.format(
-        item=found.item, assumed=_ASSUMED[found.asked], output=output, header_start=_text(start), header_end=_text(end)
+        item=found.item,
+        assumed=maxscript_rig.ASSUMED if rig else _ASSUMED[found.asked],
+        output=output,
+        functions=FUNCTIONS + (maxscript_rig.FUNCTIONS if rig else ""),
+        header_start=text(start),
+        header_end=text(end),
     )
-    lines = [line for place, entry in enumerate(found.inputs) for line in _case(found, place, entry)]
-    tail = ["close out", 'format "written: %\\n" path']
+    make = _rig_case if rig else _case
+    cases = [["(", *(f"    {line}" for line in make(found, place, entry)), ")"] for place, entry in enumerate(found.inputs)]
+    lines = [line for case in cases for line in case]
+    tail = ["close vectors", 'format "written: %\\n" path']
     return head + "".join(f"    {line}\n" for line in [*lines, *tail]) + ")\n"
 
 
-def can_ask(asked: str) -> bool:
-    """Tell whether MAXScript has an expression for a function."""
-    return asked in _ASSUMED
+def can_ask(item: str) -> bool:
+    """Tell whether a script can ask for an item."""
+    return item in _RIGS or ASKED.get(item, item) in _ASSUMED
+
+
+def reach(item: str) -> str:
+    """Return in a sentence how MAXScript reaches an item, or why it does not."""
+    if item in _RIGS:
+        return "MAXScript asks by a rig whose solved pose is compared as turns"
+    if can_ask(item):
+        return "MAXScript has an expression for it"
+    return f"MAXScript does not reach it, a plug-in has to ask: {_WHY_NOT[item]}"
 
 
 def _header(found: Discrimination) -> tuple[str, str]:
@@ -117,83 +114,67 @@ def _header(found: Discrimination) -> tuple[str, str]:
 
 
 def _case(found: Discrimination, place: int, entry: Asked) -> list[str]:
-    given = {name: encoded(value) for name, value in entry.operands.items()}
-    start = json.dumps({"id": f"{found.item}.{place}", "in": given})[:-1]
     setting, output, value = _EXPRESSIONS[found.asked](entry.operands)
-    text = _text(f'{start}, "out": {{"{output}": ')
-    return [*setting, f'format "%%}}}}\\n" {text} ({value}) to:out']
+    start = text(f'{_given(found, place, entry)}, "out": {{"{output}": ')
+    return [*setting, f'format "%%}}}}\\n" {start} ({value}) to:vectors']
 
 
-def _text(text: str) -> str:
-    """Return a MAXScript string literal."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def _rig_case(found: Discrimination, place: int, entry: Asked) -> list[str]:
+    maxscript_rig.check_apart(found.item, entry.outputs)
+    start = text(f'{_given(found, place, entry)}, "out": {{"status": "success"}}, "expected": {{"root": ')
+    end = text(f', "tolerance": {maxscript_rig.TOLERANCE}}}')
+    return [
+        *maxscript_rig.limb_lines(entry.operands),
+        f'format "%%, \\"elbow\\": %}}%\\n" {start} (maxik_turn upper) (maxik_turn lower) {end} to:vectors',
+    ]
 
 
-def _float(x: float) -> str:
-    bits = to_bits(x)
-    return str(bits - _WORDS if bits >= _SIGN else bits)
-
-
-def _point(v: Sequence[float]) -> str:
-    return f"(p3 {' '.join(f'({_float(x)})' for x in v)})"
-
-
-def _matrix(m: Vector) -> str:
-    return f"(matrix3 {' '.join(_point(m[row : row + 3]) for row in range(0, 12, 3))})"
-
-
-def _quat(q: Vector) -> str:
-    return f"(quat {' '.join(f'(floatOf ({_float(x)}))' for x in q)})"
-
-
-def _degrees(radians: float) -> str:
-    for degrees, known in angles():
-        if known == radians:
-            return f"{degrees:g}"
-    message = f"the angle {radians!r} is no whole number of degrees that MAXScript could hand over"
-    raise UsageError(message)
+def _given(found: Discrimination, place: int, entry: Asked) -> str:
+    """Return the beginning of a case's line: its id and operands."""
+    given = {name: encoded(value) for name, value in entry.operands.items()}
+    return json.dumps({"id": f"{found.item}.{place}", "in": given})[:-1]
 
 
 def _turned(function: str, o: Mapping[str, Any]) -> tuple[list[str], str, str]:
     return (
-        [f"local m = {_matrix(o['m'])}", f"{function}{o['axis'].upper()} m {_degrees(o['angle'])}"],
+        [f"local m = {matrix(o['m'])}", f"{function}{o['axis'].upper()} m {degrees(o['angle'])}"],
         "m",
-        "matrixOut m",
+        "maxik_matrix m",
     )
 
 
 def _curve(o: Mapping[str, Any]) -> tuple[list[str], str, str]:
     """Return a shape with Bezier knots whose handles are the segments' inner points."""
     segments = o["spline"]["segments"]
-    lines = ["local shape = splineShape()", "addNewSpline shape"]
+    lines = ["local curve = splineShape()", "addNewSpline curve"]
     for place in range(len(segments) + 1):
         knot = segments[place][0] if place < len(segments) else segments[-1][3]
         inward = segments[place - 1][2] if place else knot
         outward = segments[place][1] if place < len(segments) else knot
-        lines.append(f"addKnot shape 1 #bezier #curve {_point(knot)} {_point(inward)} {_point(outward)}")
+        lines.append(f"addKnot curve 1 #bezierCorner #curve {point(knot)} {point(inward)} {point(outward)}")
     kind = "true" if o["type"] else "false"
     lines += [
-        "updateShape shape",
-        f"local at = interpCurve3D shape 1 (floatOf ({_float(o['u'])})) pathParam:{kind}",
-        "delete shape",
+        "updateShape curve",
+        f"local found = interpCurve3D curve 1 {number(o['u'])} pathParam:{kind}",
+        "delete curve",
     ]
-    return lines, "point", "vectorOut at"
+    return lines, "point", "maxik_vector found"
 
 
 _EXPRESSIONS: Mapping[str, Callable[[Mapping[str, Any]], tuple[list[str], str, str]]] = {
-    "point3.normalize": lambda o: ([], "v", f"vectorOut (normalize {_point(o['v'])})"),
-    "point3.zero_length": lambda o: ([], "v", f"vectorOut (normalize {_point(o['v'])})"),
-    "matrix3.multiply": lambda o: ([], "m", f"matrixOut ({_matrix(o['a'])} * {_matrix(o['b'])})"),
-    "matrix3.invert": lambda o: ([], "m", f"matrixOut (inverse {_matrix(o['m'])})"),
+    "point3.normalize": lambda o: ([], "v", f"maxik_vector (normalize {point(o['v'])})"),
+    "point3.zero_length": lambda o: ([], "v", f"maxik_vector (normalize {point(o['v'])})"),
+    "matrix3.multiply": lambda o: ([], "m", f"maxik_matrix ({matrix(o['a'])} * {matrix(o['b'])})"),
+    "matrix3.invert": lambda o: ([], "m", f"maxik_matrix (inverse {matrix(o['m'])})"),
     "matrix3.pre_rotate": lambda o: _turned("preRotate", o),
     "matrix3.rotate": lambda o: _turned("rotate", o),
-    "quat.product": lambda o: ([], "q", f"quatOut ({_quat(o['a'])} * {_quat(o['b'])})"),
-    "quat.make_matrix": lambda o: ([], "m", f"matrixOut ({_quat(o['q'])} as matrix3)"),
-    "quat.from_ang_axis": lambda o: ([], "q", f"quatOut ((angleaxis {_degrees(o['angle'])} {_point(o['axis'])}) as quat)"),
+    "quat.product": lambda o: ([], "q", f"maxik_quat ({quat(o['a'])} * {quat(o['b'])})"),
+    "quat.make_matrix": lambda o: ([], "m", f"maxik_matrix ({quat(o['q'])} as matrix3)"),
+    "quat.from_ang_axis": lambda o: ([], "q", f"maxik_quat ((angleaxis {degrees(o['angle'])} {point(o['axis'])}) as quat)"),
     "rotation.pre_apply": lambda o: (
-        [f"local m = {_matrix(o['m'])}", f"preRotate m {_quat(o['q'])}"],
+        [f"local m = {matrix(o['m'])}", f"preRotate m {quat(o['q'])}"],
         "m",
-        "matrixOut m",
+        "maxik_matrix m",
     ),
     "spline.position": _curve,
 }
