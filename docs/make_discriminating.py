@@ -18,7 +18,7 @@ HEAD = """\
 # Inputs that tell candidates apart
 
 Written by `make report` from a run of `maxik discriminate` over all items. For each item: the fewest of the inputs tried on
-which all its candidates differ in some bit, the nicest first in a fixed order (small decimals and whole degrees first), then the
+which all its candidates differ in some bit, the nicest first (small decimals, whole degrees), then the
 input on which each candidate is farthest from the default, which even rounded data may show: near the gimbal for
 matrix3.to_euler, a zero length for point3.zero_length, and so on. A float32 stands with its bits. Candidates between bars give
 the same bits.
