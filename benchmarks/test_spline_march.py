@@ -13,7 +13,8 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from maxik.kernel.engine import MARCHES, KernelEngine
+from maxik.kernel.engine import KernelEngine
+from maxik.kernel.settings import MARCHES, KernelSettings
 from maxik.profile import PROFILES
 from maxik.verify.spline_problems import KINDS, make_problem
 
@@ -24,7 +25,7 @@ PROBLEMS = 200
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "degenerate"])
 def test_march(benchmark: BenchmarkFixture, kind: str, march: str) -> None:
     benchmark.group = f"spline, {PROBLEMS} problems of kind {kind}"
-    engine = KernelEngine(PROFILES["candidate-1"], march)
+    engine = KernelEngine(PROFILES["candidate-1"], KernelSettings(march))
     calls = [engine.spline_call(make_problem(kind, seed)) for seed in range(PROBLEMS)]
 
     def solve_all() -> None:

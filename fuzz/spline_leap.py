@@ -10,7 +10,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from maxik.kernel.engine import LEAP, LITERAL, KernelEngine
+from maxik.kernel.engine import KernelEngine
+from maxik.kernel.settings import LEAP, LITERAL, KernelSettings
 from maxik.profile import PROFILES
 from maxik.solutions import spline_bits
 from maxik.verify.spline_problems import KINDS, make_problem
@@ -22,7 +23,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=100_000)
     arguments = parser.parse_args()
-    leap, literal = (KernelEngine(PROFILES["candidate-1"], march) for march in (LEAP, LITERAL))
+    leap, literal = (KernelEngine(PROFILES["candidate-1"], KernelSettings(march)) for march in (LEAP, LITERAL))
     passed = failed = 0
     each = -(-arguments.count // len(KINDS))
     for kind in KINDS:

@@ -3,6 +3,7 @@
 #include "quat.c"
 #include "euler.c"
 #include "limb.c"
+#include "limb_batch.c"
 #include "spline.c"
 #include "spline_leap.c"
 #include "batch.c"

@@ -1,10 +1,5 @@
-/* The exported functions: takes, node arithmetic over many rows, and every [CORE] item on its own. */
+/* The exported functions but takes of limbs: splines, node arithmetic over many rows, every [CORE] item on its own. */
 #include "batch.h"
-
-INLINE Point3 load3(const float *v)
-{
-    return point3(v[0], v[1], v[2]);
-}
 
 static void store3(float *out, Point3 p)
 {
@@ -37,54 +32,6 @@ static Matrix3 load12(const float *m)
 static void store12(float *out, const Matrix3 *a)
 {
     memcpy(out, a->m, sizeof a->m);
-}
-
-/* ---- whole takes ---- */
-
-INLINE LimbPose pose_at(const maxik_limb_take *take, size_t frame)
-{
-    const float *zyx = take->links_init_zyx + frame * take->links_init_zyx_stride;
-    LimbPose pose;
-    pose.root_init_xyz = load3(take->root_init_xyz + frame * take->root_init_xyz_stride);
-    pose.root_extend = load3(take->root_extend + frame * take->root_extend_stride);
-    pose.links_init = point3(zyx[2], zyx[1], zyx[0]);
-    pose.links_extend = load3(take->links_extend + frame * take->links_extend_stride);
-    pose.n0 = load3(take->n0 + frame * take->n0_stride);
-    pose.a0 = load3(take->a0 + frame * take->a0_stride);
-    return pose;
-}
-
-/* The initialisation is repeated only when the preferred pose's bytes change: its result depends on nothing else. */
-void MAXIK_EXPORT(limb_solve_take)(const maxik_limb_take *take)
-{
-    LimbPose pose, previous;
-    LimbPrepared prepared;
-    size_t frame;
-    for (frame = 0; frame < take->frames; ++frame) {
-        LimbGoal goal;
-        LimbAngles angles;
-        int status;
-        pose = pose_at(take, frame);
-        if (frame == 0 || memcmp(&pose, &previous, sizeof pose) != 0) {
-            limb_prepare(take->link_count, &pose, &prepared);
-            previous = pose;
-        }
-        goal.goal = take->goal == NULL ? NULL : take->goal + frame * take->goal_stride;
-        goal.swivel = take->swivel;
-        goal.angle = take->angle[frame * take->angle_stride];
-        goal.vh_target = point3(0.0f, 0.0f, 0.0f);
-        if (take->swivel == SWIVEL_VH_TARGET) {
-            goal.vh_target = load3(take->vh_target + frame * take->vh_target_stride);
-        }
-        status = limb_solve(&prepared, &goal, &angles);
-        take->status[frame] = (unsigned char)status;
-        if (status == STATUS_SUCCESS) {
-            memcpy(take->rot_xyz + 3 * frame, angles.rot_xyz, sizeof angles.rot_xyz);
-            if (take->link_count == 3) {
-                memcpy(take->dof_zyx + 3 * frame, angles.dof_zyx, sizeof angles.dof_zyx);
-            }
-        }
-    }
 }
 
 /* ik.initial_plane for n preferred poses; every array has 3 floats a row. */

@@ -4,22 +4,6 @@
 
 #include "spline.h"
 
-/* A limb chain over many frames; a stride is in floats from one frame to the next, 0 for the same in all frames. */
-typedef struct {
-    size_t frames;
-    int link_count;
-    int swivel;
-    const float *root_init_xyz, *root_extend, *links_init_zyx, *links_extend, *n0, *a0;
-    size_t root_init_xyz_stride, root_extend_stride, links_init_zyx_stride, links_extend_stride, n0_stride, a0_stride;
-    const float *goal;      /* 12 a frame, or null */
-    const float *angle;     /* 1 a frame */
-    const float *vh_target; /* 3 a frame; read for SWIVEL_VH_TARGET only */
-    size_t goal_stride, angle_stride, vh_target_stride;
-    unsigned char *status; /* 1 a frame */
-    float *rot_xyz;        /* 3 a frame */
-    float *dof_zyx;        /* 3 a frame */
-} maxik_limb_take;
-
 /* One spline solve; the arrays are those of SplineChain and SplineResult. Matrices have 12 floats. */
 typedef struct {
     int joints;

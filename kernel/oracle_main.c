@@ -264,7 +264,7 @@ static void run_limb(const float *in, size_t rows, float *out)
     }
     memset(&take, 0, sizeof take);
     memset(angles, 0, 6 * rows * sizeof(float));
-    take.frames = rows;
+    take.last = rows;
     take.link_count = (int)in[0];
     take.swivel = (int)in[1];
     take.root_init_xyz = row;
@@ -274,10 +274,10 @@ static void run_limb(const float *in, size_t rows, float *out)
     take.n0 = row + 12;
     take.a0 = row + 15;
     take.goal = in[2] != 0.0f ? row + 18 : NULL;
-    take.angle = row + 30;
+    take.swivel_angle = row + 30;
     take.vh_target = row + 31;
     take.root_init_xyz_stride = take.root_extend_stride = take.links_init_zyx_stride = take.links_extend_stride = LIMB_IN;
-    take.n0_stride = take.a0_stride = take.goal_stride = take.angle_stride = take.vh_target_stride = LIMB_IN;
+    take.n0_stride = take.a0_stride = take.goal_stride = take.swivel_angle_stride = take.vh_target_stride = LIMB_IN;
     take.status = status;
     take.rot_xyz = angles;
     take.dof_zyx = angles + 3 * rows;

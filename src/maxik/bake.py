@@ -24,6 +24,7 @@ from maxik.errors import SceneError, UsageError
 from maxik.formats.load import load_scene
 from maxik.formats.whole_file import write_whole
 from maxik.formats.writers import WriteOptions, writer_for
+from maxik.kernel.settings import DEFAULT_SETTINGS, KernelSettings
 from maxik.problems import Engine, LimbProblem, SplineProblem
 from maxik.profile import PROFILES, CoreProfile
 from maxik.scene.dependencies import resting_on
@@ -52,7 +53,7 @@ class BakeOptions:
     """How to bake: `frames` (first, last) in frames of `fps`, both included, None for the scene's own range.
 
     `fps` is the sampling rate, None for the scene's frame rate. `engine` is "kernel", "model" or None for the fastest.
-    `march`: how the kernel marches splines, "leap" or "literal"; the bits are the same. `spill`: also report in the
+    `kernel`: how the kernel works; the bits are the same. `spill`: also report in the
     certificate which frames a compiler's register spills could change; seconds a frame, more for splines.
     `skip_unsupported`: leave chains of a solver that maxik does not evaluate to their FK pose instead of refusing.
     """
@@ -61,7 +62,7 @@ class BakeOptions:
     fps: float | None = None
     profile: CoreProfile = PROFILES["candidate-1"]
     engine: str | None = None
-    march: str = "leap"
+    kernel: KernelSettings = DEFAULT_SETTINGS
     spill: bool = False
     skip_unsupported: bool = False
 
@@ -87,7 +88,7 @@ def bake_scene(
     """
     options = options or BakeOptions()
     ticks, frame_rate = sample_ticks(scene, options)
-    engine, notices = make_engine(options.engine, options.profile, options.march)
+    engine, notices = make_engine(options.engine, options.profile, options.kernel)
     if not options.skip_unsupported:
         _refuse_unsupported(scene, ticks, engine)
     if not options.spill:

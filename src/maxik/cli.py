@@ -19,6 +19,7 @@ from maxik.terminal import ProgressBar, add_command
 if TYPE_CHECKING:
     from maxik.bake import BakeOptions
     from maxik.formats.writers import WriteOptions
+    from maxik.kernel.settings import KernelSettings
     from maxik.problems import Engine
     from maxik.scene.motion import BakedScene
 
@@ -80,14 +81,14 @@ def make_parser() -> argparse.ArgumentParser:
     )
     bake.add_argument("--report", metavar="R.json", help="also write the certificate here")
     _engine_options(bake)
-    _march_option(bake)
+    _kernel_options(bake)
 
     view = add_command(commands, "view", _view, "write a page that shows the solved scene in 3D, with its diagnoses")
     view.add_argument("scene", metavar="SCENE", help="a .max file or a scene JSON file")
     view.add_argument("-o", "--output", required=True, metavar="OUT.html", help="output file; it works offline")
     _take_options(view)
     _engine_options(view)
-    _march_option(view)
+    _kernel_options(view)
 
     inspect = add_command(commands, "inspect", _inspect, "show nodes, controllers, IK chains, and what cannot be evaluated")
     inspect.add_argument("scene", metavar="SCENE", help="a .max file or a scene JSON file")
@@ -103,7 +104,7 @@ def make_parser() -> argparse.ArgumentParser:
     verify.add_argument("--frozen", action="store_true", help="also check the frozen hashes of a fixed corpus")
     verify.add_argument("--report", metavar="R.json", help="also write the result here as JSON")
     _engine_options(verify)
-    _march_option(verify)
+    _kernel_options(verify)
 
     oracle = add_command(commands, "oracle", _oracle, "build the kernel with other compilers and ask them for their bits")
     oracle.add_argument("action", choices=("build", "status", "run"), help="what to do; run takes a target and vector files")
@@ -137,10 +138,24 @@ def _engine_options(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _march_option(command: argparse.ArgumentParser) -> None:
+def _kernel_options(command: argparse.ArgumentParser) -> None:
+    """Add what KernelSettings takes; none of it changes a bit of the result."""
+    command.add_argument("--march", choices=("leap", "literal"), default="leap", help="how the kernel marches splines")
     command.add_argument(
-        "--march", choices=("leap", "literal"), default="leap", help="how the kernel marches splines; the bits are the same"
+        "--limb-path",
+        choices=("auto", "literal", "scalar", "sse2", "neon", "avx2", "avx512"),
+        default="auto",
+        help="how the kernel solves takes of limbs (default: auto, the widest lanes that the machine has)",
     )
+    command.add_argument(
+        "--threads", type=int, metavar="N", help="threads of the kernel (default: MAXIK_THREADS, else every core)"
+    )
+
+
+def _kernel_settings(arguments: argparse.Namespace) -> KernelSettings:
+    from maxik.kernel.settings import KernelSettings
+
+    return KernelSettings(arguments.march, arguments.limb_path, arguments.threads)
 
 
 def _version(arguments: argparse.Namespace) -> int:
@@ -202,7 +217,7 @@ def _bake_options(arguments: argparse.Namespace) -> BakeOptions:
         fps=arguments.fps,
         profile=parse_profile(arguments.profile),
         engine=arguments.engine,
-        march=arguments.march,
+        kernel=_kernel_settings(arguments),
         spill=arguments.spill,
         skip_unsupported=arguments.skip_unsupported,
     )
@@ -320,7 +335,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     from maxik.profile import parse_profile
     from maxik.verify import render, to_json, verify_files
 
-    engine, notices = make_engine(arguments.engine, parse_profile(arguments.profile), arguments.march)
+    engine, notices = make_engine(arguments.engine, parse_profile(arguments.profile), _kernel_settings(arguments))
     for notice in notices:
         print(f"notice: {notice}", file=sys.stderr)
     if not arguments.vectors and not arguments.frozen:

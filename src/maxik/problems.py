@@ -135,12 +135,48 @@ class LimbTake:
 class LimbTakeSolution:
     """The solution of a LimbTake: `status` (F,) uint8 (index into STATUSES), `rot_xyz` and `dof_zyx` (F, 3) float32.
 
-    Rows whose status is not success are NaN; `dof_zyx` is NaN throughout for a one-joint chain.
+    Rows whose status is not success are NaN; `dof_zyx` is NaN throughout for a one-joint chain. `redone`: how many frames
+    the kernel solved again by scalars, because a lane's rounding was in doubt.
     """
 
     status: NDArray[np.uint8]
     rot_xyz: Float32s
     dof_zyx: Float32s
+    redone: int = 0
+
+    def at(self, frame: int, link_count: int) -> LimbSolution:
+        """Return the solution of one frame as plain floats."""
+        status = STATUSES[self.status[frame]]
+        if status != SUCCESS:
+            return LimbSolution(status, None, None)
+        dof_zyx = tuple(self.dof_zyx[frame].tolist()) if link_count else None
+        return LimbSolution(status, tuple(self.rot_xyz[frame].tolist()), dof_zyx)
+
+
+def take_of(problems: Sequence[LimbProblem]) -> LimbTake:
+    """Return the problems as one take, a frame each; they are alike in link count, swivel parent and use of a VH target.
+
+    A problem without a goal has zeros for it.
+    """
+    first = problems[0]
+
+    def column(name: str) -> Float32s:
+        return np.array([getattr(problem, name) for problem in problems], np.float32)
+
+    return LimbTake(
+        frames=len(problems),
+        link_count=first.link_count,
+        root_init_xyz=column("root_init_xyz"),
+        root_extend=column("root_extend"),
+        links_init_zyx=column("links_init_zyx"),
+        links_extend=column("links_extend"),
+        goal=np.array([problem.goal or (0.0,) * 12 for problem in problems], np.float32),
+        swivel_parent=first.swivel_parent,
+        swivel_angle=column("swivel_angle"),
+        vh_target=None if first.vh_target is None else column("vh_target"),
+        n0=column("n0"),
+        a0=column("a0"),
+    )
 
 
 @dataclass(frozen=True)
@@ -245,6 +281,10 @@ class Engine(Protocol):
 
     def solve_limb(self, problem: LimbProblem) -> LimbSolution:
         """Solve one problem (spec 3)."""
+        ...
+
+    def solve_limbs(self, problems: Sequence[LimbProblem]) -> list[LimbSolution]:
+        """Solve any problems, each for itself."""
         ...
 
     def solve_limb_take(self, take: LimbTake) -> LimbTakeSolution:

@@ -14,7 +14,8 @@ from cffi import FFI
 from numpy.typing import NDArray
 
 from maxik.kernel.build_kernel import compile_flags, declarations
-from maxik.kernel.engine import LITERAL, KernelEngine, is_built
+from maxik.kernel.engine import KernelEngine, is_built
+from maxik.kernel.settings import LITERAL, KernelSettings
 from maxik.profile import PROFILES
 from maxik.verify.spline_problems import make_problem
 
@@ -81,7 +82,7 @@ def test_without_the_bound_bits_go_wrong(tmp_path: Path) -> None:
     unbounded = KernelEngine(PROFILES["candidate-1"])
     unbounded._ffi = ffi  # noqa: SLF001 - the same engine over another build
     unbounded._module = SimpleNamespace(lib=ffi.dlopen(str(library)), ffi=ffi)  # type: ignore[assignment]  # noqa: SLF001
-    ours, literal = KernelEngine(PROFILES["candidate-1"]), KernelEngine(PROFILES["candidate-1"], LITERAL)
+    ours, literal = KernelEngine(PROFILES["candidate-1"]), KernelEngine(PROFILES["candidate-1"], KernelSettings(LITERAL))
     wrong = 0
     for kind in ("open_curve", "straight", "closed_curve", "offset", "unjoined"):
         for seed in range(120):

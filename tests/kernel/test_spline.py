@@ -6,7 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from maxik.kernel.engine import LEAP, LITERAL, KernelEngine, is_built
+from maxik.kernel.engine import KernelEngine, is_built
+from maxik.kernel.settings import LEAP, LITERAL, KernelSettings
 from maxik.model.engine import ModelEngine
 from maxik.numerics.float32 import to_hex
 from maxik.problems import SplineSolution
@@ -31,7 +32,7 @@ def found(solution: SplineSolution) -> list[object]:
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_the_leap_has_the_bits_of_the_literal_march_on_200_problems(kind: str) -> None:
-    leap, literal = (KernelEngine(PROFILES["candidate-1"], march) for march in (LEAP, LITERAL))
+    leap, literal = (KernelEngine(PROFILES["candidate-1"], KernelSettings(march)) for march in (LEAP, LITERAL))
     for seed in range(200):
         problem = make_problem(kind, seed)
         assert found(leap.solve_spline(problem)) == found(literal.solve_spline(problem)), f"{kind} {seed}"
@@ -46,14 +47,14 @@ def test_kernel_and_model_agree(kind: str, seed: int) -> None:
 
 
 def test_the_leap_takes_a_small_part_of_the_samples() -> None:
-    leap, literal = (KernelEngine(PROFILES["candidate-1"], march) for march in (LEAP, LITERAL))
+    leap, literal = (KernelEngine(PROFILES["candidate-1"], KernelSettings(march)) for march in (LEAP, LITERAL))
     problems = [make_problem("open_curve", seed) for seed in range(100)]
     few, all_of_them = (sum(engine.solve_spline(problem).samples for problem in problems) for engine in (leap, literal))
     assert 30 * few < all_of_them
 
 
 def test_sse_32_marches_literally() -> None:
-    engines = [KernelEngine(PROFILES["max-2016-x64"], march) for march in (LEAP, LITERAL)]
+    engines = [KernelEngine(PROFILES["max-2016-x64"], KernelSettings(march)) for march in (LEAP, LITERAL)]
     problem = make_problem("open_curve", 1)
     first, second = (engine.solve_spline(problem) for engine in engines)
     assert first == second

@@ -9,7 +9,8 @@ from importlib.resources import files
 import pytest
 
 from maxik.cli import main
-from maxik.kernel.engine import LEAP, LITERAL, KernelEngine, is_built
+from maxik.kernel.engine import KernelEngine, is_built
+from maxik.kernel.settings import LEAP, LITERAL, KernelSettings
 from maxik.model.engine import ModelEngine
 from maxik.profile import PROFILES
 from maxik.solutions import limb_bits
@@ -20,7 +21,7 @@ from maxik.verify import frozen, limb_problems
 @pytest.mark.parametrize("march", [LEAP, LITERAL])
 @pytest.mark.parametrize("profile", sorted(PROFILES))
 def test_the_kernel_has_the_frozen_bits(profile: str, march: str) -> None:
-    results = frozen.check_frozen(KernelEngine(PROFILES[profile], march))
+    results = frozen.check_frozen(KernelEngine(PROFILES[profile], KernelSettings(march)))
     assert len(results) >= 19
     assert [result for result in results if not result.agrees] == []
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 import sys
+from pathlib import Path
 
 from cffi import FFI
 
@@ -15,18 +16,21 @@ ENVIRONMENTS = ("x87_53", "sse_32")
 
 _TYPES = """
 typedef struct {
-    size_t frames;
+    size_t first, last;
     int link_count;
     int swivel;
     const float *root_init_xyz, *root_extend, *links_init_zyx, *links_extend, *n0, *a0;
     size_t root_init_xyz_stride, root_extend_stride, links_init_zyx_stride, links_extend_stride, n0_stride, a0_stride;
     const float *goal;
-    const float *angle;
+    const float *swivel_angle;
     const float *vh_target;
-    size_t goal_stride, angle_stride, vh_target_stride;
+    size_t goal_stride, swivel_angle_stride, vh_target_stride;
+    int path;
     unsigned char *status;
     float *rot_xyz;
     float *dof_zyx;
+    size_t redone;
+    void *kept;
 } maxik_limb_take;
 typedef struct {
     int joints;
@@ -48,7 +52,11 @@ typedef struct {
 """
 
 _FUNCTIONS = """
-void maxik_{env}_limb_solve_take(const maxik_limb_take *take);
+void maxik_{env}_limb_solve_take(maxik_limb_take *take);
+int maxik_{env}_has_path(int path);
+size_t maxik_{env}_limb_kept_size(void);
+void maxik_{env}_lane_function(int path, int function, size_t n, const float *x, const float *y, float *out,
+                               unsigned char *doubt);
 void maxik_{env}_initial_plane(size_t n, int link_count, const float *root_init_xyz, const float *root_extend,
                                const float *links_init_zyx, const float *links_extend, float *n0, float *a0);
 int maxik_{env}_spline_solve(maxik_spline *call);
@@ -121,15 +129,13 @@ ffibuilder.cdef(declarations() + "const char *maxik_compiler(void);")
 ffibuilder.set_source(
     "maxik.kernel._kernel",
     declarations() + _COMPILER,
-    sources=[f"kernel/unit_{env}.c" for env in ENVIRONMENTS],
-    include_dirs=["kernel"],
-    depends=[
-        f"kernel/{name}"
-        for name in (
-            *("all.c", "env.h", "point3.h", "batch.h", "batch.c"),
-            *(f"{part}.{ending}" for part in ("matrix3", "quat", "euler", "limb", "spline", "spline_leap") for ending in "ch"),
-        )
+    sources=[
+        *(f"kernel/unit_{env}.c" for env in ENVIRONMENTS),
+        *(f"kernel/unit_{env}_lanes_{bits}.c" for env in ENVIRONMENTS for bits in (128, 256, 512)),
     ],
+    include_dirs=["kernel"],
+    define_macros=[("MAXIK_WITH_LANES", None)],
+    depends=sorted(path.as_posix() for ending in "ch" for path in Path("kernel").glob(f"*.{ending}")),
     extra_compile_args=compile_flags(),
     libraries=[] if sys.platform == "win32" else ["m"],
     optional=True,

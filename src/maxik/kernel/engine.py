@@ -6,7 +6,9 @@ The kernel implements the default candidate of every item, in both environments;
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -15,13 +17,14 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maxik.errors import EngineError
+from maxik.kernel.settings import AUTO, DEFAULT_SETTINGS, LANE_BITS, LIMB_PATHS, LITERAL, MARCHES, KernelSettings
 from maxik.problems import (
     GOAL,
     SPLINE_ARRAYS,
     STATUSES,
-    SUCCESS,
     Float32s,
     ItemFunction,
     LimbProblem,
@@ -32,6 +35,7 @@ from maxik.problems import (
     SplineSolution,
     Vector,
     spline_solution,
+    take_of,
 )
 from maxik.profile import CoreProfile
 
@@ -41,14 +45,41 @@ try:
 except ModuleNotFoundError:
     _kernel = None
 
-LEAP, LITERAL = MARCHES = ("leap", "literal")
-"""How splines are marched: the certified leap or every literal step; the bits are the same."""
-_SWIVEL_IN_START_JOINT, _SWIVEL_IN_GOAL, _SWIVEL_VH_TARGET = range(3)
+_SWIVEL_IN_GOAL, _SWIVEL_VH_TARGET = 1, 2
+_LINKS_OF_A_LIMB = 3
+_FRAMES_WORTH_A_THREAD = 4096
+"""Starting a thread costs as much as some hundred solves."""
 
 
 def is_built() -> bool:
     """Tell whether the compiled kernel is there."""
     return _kernel is not None
+
+
+@dataclass(frozen=True)
+class LimbCall:
+    """A take in the kernel's memory: its arrays, the output arrays, and the call that solves what the arrays now hold.
+
+    Whoever solves batch after batch of one chain writes into the take's goals and angles and calls `solve` again, which
+    fills the same output arrays; the initialisation is kept while the preferred pose stays.
+    """
+
+    take: LimbTake
+    status: NDArray[np.uint8]
+    rot_xyz: Float32s
+    dof_zyx: Float32s
+    parts: tuple[Any, ...]
+    solve_part: Callable[[Any], None]
+    kept: object
+
+    def solve(self) -> int:
+        """Solve all frames, each part of the take on a thread of its own; return how many were solved again by scalars."""
+        if len(self.parts) == 1:
+            self.solve_part(self.parts[0])
+        else:
+            with ThreadPoolExecutor(len(self.parts)) as pool:
+                list(pool.map(self.solve_part, self.parts))
+        return sum([part.redone for part in self.parts])
 
 
 @dataclass(frozen=True)
@@ -65,12 +96,13 @@ class SplineCall:
 class KernelEngine:
     """The compiled kernel under a profile whose items are all at their defaults.
 
-    Raises EngineError when the kernel was not built or when the profile asks for a candidate that it does not have.
+    Raises EngineError when the kernel was not built, when the profile asks for a candidate that it does not have, or the
+    settings for a limb path that this build or this machine does not have.
     """
 
     name = "kernel"
 
-    def __init__(self, profile: CoreProfile, march: str = LEAP) -> None:
+    def __init__(self, profile: CoreProfile, settings: KernelSettings = DEFAULT_SETTINGS) -> None:
         if _kernel is None:
             message = "the compiled kernel is not there: maxik was installed without a C compiler"
             raise EngineError(message, hint="use --engine model, or install again with a compiler")
@@ -79,10 +111,18 @@ class KernelEngine:
             message = f"the kernel has only the default candidates, not {changed}"
             raise EngineError(message, hint="use --engine model")
         self.profile = profile
-        self.march = march
+        self.settings = settings
         self._module: ModuleType = _kernel
         self._ffi = _kernel.ffi
         self._prefix = f"maxik_{profile.environment.replace('-', '_')}_"
+        self._take_pointer = self._ffi.typeof("maxik_limb_take *")
+        self._floats_of = self._ffi.typeof("float[]")
+        self._bytes_of = self._ffi.typeof("unsigned char[]")
+        self._kept_bytes = self._ffi.typeof(f"char(*)[{self._call('limb_kept_size')()}]")
+        self._solve_take = self._call("limb_solve_take")
+        self.limb_path = self._limb_path(settings.limb_path)
+        self._path_number = LIMB_PATHS[self.limb_path]
+        self.threads = settings.thread_count()
         self.items: Mapping[str, ItemFunction] = self._item_table()
 
     def describe(self) -> Mapping[str, str]:
@@ -93,71 +133,85 @@ class KernelEngine:
             "implementation": self._ffi.string(self._module.lib.maxik_compiler()).decode(),
             "environment": self.profile.environment,
             "profile": str(self.profile),
-            "spline_march": self.march if self.profile.environment == "x87-53" else LITERAL,
+            "spline_march": self.settings.march if self.profile.environment == "x87-53" else LITERAL,
+            "limb_path": self._told_limb_path(),
         }
+
+    def limb_paths(self) -> tuple[str, ...]:
+        """Return the limb paths that this build has on this machine, the widest last."""
+        other = "neon" if platform.machine().lower() in ("x86_64", "amd64") else "sse2"
+        has = self._call("has_path")
+        return tuple(path for path, number in LIMB_PATHS.items() if path != other and has(number))
+
+    def _limb_path(self, wanted: str) -> str:
+        paths = self.limb_paths()
+        if wanted == AUTO:
+            return paths[-1]
+        if wanted not in paths:
+            message = f"the limb path {wanted} is not to be had here; there are {', '.join(paths)}"
+            raise EngineError(message, hint="--limb-path auto takes the widest")
+        return wanted
+
+    def _told_limb_path(self) -> str:
+        if self.limb_path not in LANE_BITS:
+            return self.limb_path
+        lanes = LANE_BITS[self.limb_path] // (32 if self.profile.environment == "sse-32" else 64)
+        return f"{self.limb_path}, {lanes} frames at once"
 
     def solve_limb(self, problem: LimbProblem) -> LimbSolution:
         """Solve one problem (spec 3)."""
-        row = _row
-        solution = self._solve(
-            LimbTake(
-                frames=1,
-                link_count=problem.link_count,
-                root_init_xyz=row(problem.root_init_xyz),
-                root_extend=row(problem.root_extend),
-                links_init_zyx=row(problem.links_init_zyx),
-                links_extend=row(problem.links_extend),
-                goal=row(problem.goal or (0.0,) * 12),
-                swivel_parent=problem.swivel_parent,
-                swivel_angle=np.array([problem.swivel_angle], np.float32),
-                vh_target=None if problem.vh_target is None else row(problem.vh_target),
-                n0=row(problem.n0),
-                a0=row(problem.a0),
-            ),
-            has_goal=problem.goal is not None,
-        )
-        status = STATUSES[solution.status[0]]
-        if status != SUCCESS:
-            return LimbSolution(status, None, None)
-        dof_zyx = tuple(solution.dof_zyx[0].tolist()) if problem.link_count else None
-        return LimbSolution(status, tuple(solution.rot_xyz[0].tolist()), dof_zyx)
+        return self.solve_limbs([problem])[0]
+
+    def solve_limbs(self, problems: Sequence[LimbProblem]) -> list[LimbSolution]:
+        """Solve any problems, those of one kind in one take."""
+        kinds: dict[tuple[object, ...], list[int]] = {}
+        for place, problem in enumerate(problems):
+            kind = (problem.link_count, problem.swivel_parent, problem.vh_target is None, problem.goal is None)
+            kinds.setdefault(kind, []).append(place)
+        found: dict[int, LimbSolution] = {}
+        for places in kinds.values():
+            alike = [problems[place] for place in places]
+            solution = _solved(self.limb_call(take_of(alike), has_goal=alike[0].goal is not None))
+            found.update((place, solution.at(frame, alike[0].link_count)) for frame, place in enumerate(places))
+        return [found[place] for place in range(len(problems))]
 
     def solve_limb_take(self, take: LimbTake) -> LimbTakeSolution:
-        """Solve all frames of a chain in one call; the initialisation is done once while the preferred pose is constant."""
-        return self._solve(take, has_goal=True)
+        """Solve all frames of a chain, long takes on several threads; frames and bits do not depend on their number."""
+        return _solved(self.limb_call(take))
 
-    def _solve(self, take: LimbTake, *, has_goal: bool) -> LimbTakeSolution:
-        frames = take.frames
-        status = np.zeros(frames, np.uint8)
-        rot_xyz = np.full((frames, 3), np.nan, np.float32)
-        dof_zyx = np.full((frames, 3), np.nan, np.float32)
-        call = self._ffi.new("maxik_limb_take *")
-        call.frames = frames
-        call.link_count = take.link_count
-        if take.vh_target is not None:
-            call.swivel = _SWIVEL_VH_TARGET
-        else:
-            call.swivel = _SWIVEL_IN_GOAL if take.swivel_parent == GOAL else _SWIVEL_IN_START_JOINT
-        arrays = {
-            "root_init_xyz": take.root_init_xyz,
-            "root_extend": take.root_extend,
-            "links_init_zyx": take.links_init_zyx,
-            "links_extend": take.links_extend,
-            "n0": take.n0,
-            "a0": take.a0,
-            "goal": take.goal if has_goal else None,
-            "angle": take.swivel_angle,
-            "vh_target": take.vh_target,
-        }
-        for name, array in arrays.items():
-            if array is not None:
-                setattr(call, name, self._floats(array))
-                setattr(call, f"{name}_stride", array[0].size if array.shape[0] > 1 else 0)
-        call.status = self._ffi.cast("unsigned char *", self._ffi.from_buffer(status))
-        call.rot_xyz = self._floats(rot_xyz)
-        call.dof_zyx = self._floats(dof_zyx)
-        self._call("limb_solve_take")(call)
-        return LimbTakeSolution(status, rot_xyz, dof_zyx)
+    def limb_call(self, take: LimbTake, *, has_goal: bool = True) -> LimbCall:
+        """Return a take laid out for the kernel; solving it again costs no more than the kernel's own time."""
+        frames, pointer, floats = take.frames, self._ffi.from_buffer, self._floats_of
+        status = np.empty(frames, np.uint8)
+        rot_xyz = np.empty((frames, 3), np.float32)
+        dof_zyx = np.empty((frames, 3), np.float32)
+        if not has_goal or take.link_count != _LINKS_OF_A_LIMB:
+            rot_xyz.fill(np.nan)
+            dof_zyx.fill(np.nan)
+        pose = (take.root_init_xyz, take.root_extend, take.links_init_zyx, take.links_extend, take.n0, take.a0)
+        goal, angle, vh_target = take.goal, take.swivel_angle, take.vh_target
+        struct = self._ffi.new(
+            self._take_pointer,
+            (
+                0, frames, take.link_count,
+                _SWIVEL_VH_TARGET if vh_target is not None else _SWIVEL_IN_GOAL if take.swivel_parent == GOAL else 0,
+                *[pointer(floats, array) for array in pose],
+                *[3 if len(array) > 1 else 0 for array in pose],
+                pointer(floats, goal) if has_goal else self._ffi.NULL,
+                pointer(floats, angle),
+                self._ffi.NULL if vh_target is None else pointer(floats, vh_target),
+                12 if len(goal) > 1 else 0, 1 if len(angle) > 1 else 0, 0 if vh_target is None or len(vh_target) == 1 else 3,
+                self._path_number,
+                pointer(self._bytes_of, status), pointer(floats, rot_xyz), pointer(floats, dof_zyx),
+            ),
+        )  # fmt: skip
+        count = min(self.threads, frames // _FRAMES_WORTH_A_THREAD) or 1
+        parts = (struct, *(self._ffi.new(self._take_pointer, struct[0]) for _ in range(count - 1)))
+        kept = [self._ffi.new(self._kept_bytes) for _ in parts]
+        for place, part in enumerate(parts):
+            part.first, part.last = frames * place // count, frames * (place + 1) // count
+            part.kept = kept[place]
+        return LimbCall(take, status, rot_xyz, dof_zyx, parts, self._solve_take, kept)
 
     def solve_spline(self, problem: SplineProblem) -> SplineSolution:
         """Solve one Spline IK problem (spec 4)."""
@@ -197,7 +251,7 @@ class KernelEngine:
         axes = self._ffi.new("char[]", "".join(joint.axes for joint in problem.joints).encode("ascii"))
         struct = self._ffi.new("maxik_spline *")
         struct.joints, struct.closed, struct.segments = joints, int(problem.closed), len(problem.segments)
-        struct.march = MARCHES.index(self.march)
+        struct.march = MARCHES.index(self.settings.march)
         struct.axes, struct.start_twist, struct.end_twist = axes, problem.start_twist, problem.end_twist
         for name, array in {**arrays, **found}.items():
             setattr(struct, name, self._floats(array))
@@ -310,8 +364,9 @@ class KernelEngine:
         }
 
 
-def _row(values: Vector) -> Float32s:
-    return np.array([values], np.float32)
+def _solved(call: LimbCall) -> LimbTakeSolution:
+    redone = call.solve()
+    return LimbTakeSolution(call.status, call.rot_xyz, call.dof_zyx, redone)
 
 
 def _same_chain(a: SplineProblem, b: SplineProblem) -> bool:

@@ -58,6 +58,10 @@ class ModelEngine:
         """Solve one problem (spec 3)."""
         return limb.solve(self.core, problem)
 
+    def solve_limbs(self, problems: Sequence[LimbProblem]) -> list[LimbSolution]:
+        """Solve any problems, one after the other."""
+        return [self.solve_limb(problem) for problem in problems]
+
     def solve_limb_take(self, take: LimbTake) -> LimbTakeSolution:
         """Solve all frames of a chain, one after the other (spec 3)."""
         status = np.zeros(take.frames, np.uint8)

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from maxik.kernel.engine import LITERAL, KernelEngine
+from maxik.kernel.engine import KernelEngine
+from maxik.kernel.settings import LITERAL, KernelSettings
 from maxik.problems import Engine
 from maxik.profile import PROFILES
 from maxik.solutions import limb_bits, spline_bits
@@ -76,7 +77,7 @@ def _hash(outputs: Iterable[bytes]) -> str:
 def _table() -> str:
     lines = ["# SHA-256 over the raw bits of every solution, by environment, corpus and kind (frozen.py)."]
     for profile in _PROFILES:
-        engine = KernelEngine(PROFILES[profile], LITERAL)
+        engine = KernelEngine(PROFILES[profile], KernelSettings(LITERAL, limb_path=LITERAL))
         for corpus, kinds in frozen_hashes(engine).items():
             lines += [
                 "",

@@ -23,7 +23,8 @@ from typing import Any
 
 from maxik.errors import EngineError, MaxikError
 from maxik.formats.whole_file import write_whole
-from maxik.kernel.engine import LEAP, LITERAL, KernelEngine
+from maxik.kernel.engine import KernelEngine
+from maxik.kernel.settings import LANE_BITS, LEAP, LITERAL, KernelSettings
 from maxik.model.engine import ModelEngine
 from maxik.oracle.build import NATIVE, WINE_MINGW, X87_GCC
 from maxik.oracle.engine import OracleEngine, open_oracle
@@ -37,6 +38,8 @@ GATE_FORMAT = "maxik-gate/1"
 _LIMB_BATCH, _SPLINE_BATCH = 500, 4
 _MOST_SHOWN = 20
 KERNEL, KERNEL_LEAP, MODEL = "native kernel", "native kernel, leap", "model"
+_IN_LANES = "native kernel in lanes, "
+"""Followed by a limb path: what solves takes of limbs in lanes, and nothing else."""
 
 
 @dataclass
@@ -91,7 +94,7 @@ def run_gate(  # noqa: PLR0913 - what a gate compares
         "vectors": {},
     }
     for name, engine in named.items():
-        if name != KERNEL_LEAP:
+        if name != KERNEL_LEAP and not name.startswith(_IN_LANES):
             progress(f"vectors: {name}")
             found = verify_files([str(path) for path in vectors], engine)
             skipped = sorted({entry.item for entry in found.files if entry.skipped})
@@ -122,11 +125,11 @@ def limb_batch(engines: Mapping[str, Engine], start: int, end: int) -> Batch:
     kinds = sorted(limb_problems.KINDS)
     names = [(kinds[number % len(kinds)], number) for number in range(start, end)]
     problems = [limb_problems.make_problem(kind, seed) for kind, seed in names]
-    outputs = {}
-    for name, engine in engines.items():
-        if name != KERNEL_LEAP:
-            solved = engine.solve_limbs(problems) if isinstance(engine, OracleEngine) else map(engine.solve_limb, problems)
-            outputs[name] = [limb_bits(solution) for solution in solved]
+    outputs = {
+        name: [limb_bits(solution) for solution in engine.solve_limbs(problems)]
+        for name, engine in engines.items()
+        if name != KERNEL_LEAP
+    }
     return compare(names, outputs)
 
 
@@ -135,7 +138,11 @@ def spline_batch(engines: Mapping[str, Engine], start: int, end: int) -> Batch:
     kinds = sorted(spline_problems.KINDS)
     names = [(kinds[number % len(kinds)], number) for number in range(start, end)]
     problems = [spline_problems.make_problem(kind, seed) for kind, seed in names]
-    outputs = {name: [spline_bits(engine.solve_spline(problem)) for problem in problems] for name, engine in engines.items()}
+    outputs = {
+        name: [spline_bits(engine.solve_spline(problem)) for problem in problems]
+        for name, engine in engines.items()
+        if not name.startswith(_IN_LANES)
+    }
     return compare(names, outputs)
 
 
@@ -154,7 +161,11 @@ def compare(names: Sequence[tuple[str, int]], outputs: Mapping[str, Sequence[byt
 
 def _engines(targets: Sequence[str]) -> dict[str, Engine]:
     profile = PROFILES["candidate-1"]
-    named: dict[str, Engine] = {KERNEL: KernelEngine(profile, LITERAL), KERNEL_LEAP: KernelEngine(profile, LEAP)}
+    kernel = KernelEngine(profile, KernelSettings(LITERAL, limb_path=LITERAL))
+    named: dict[str, Engine] = {KERNEL: kernel, KERNEL_LEAP: KernelEngine(profile, KernelSettings(LEAP))}
+    for path in kernel.limb_paths():
+        if path in LANE_BITS:
+            named[f"{_IN_LANES}{path}"] = KernelEngine(profile, KernelSettings(limb_path=path))
     named.update({target: open_oracle(target, profile) for target in targets})
     named[MODEL] = ModelEngine(profile)
     return named
@@ -174,7 +185,7 @@ def _limited(
 
 def _sees_one_bit() -> bool:
     """Flip one bit of one output and tell whether the comparison and the hash see it, and nothing else."""
-    kernel = KernelEngine(PROFILES["candidate-1"], LITERAL)
+    kernel = KernelEngine(PROFILES["candidate-1"], KernelSettings(LITERAL, limb_path=LITERAL))
     names = [("plain", seed) for seed in range(8)]
     good = [limb_bits(kernel.solve_limb(limb_problems.make_problem(kind, seed))) for kind, seed in names]
     bad = list(good)
