@@ -1,4 +1,4 @@
-# make install | demo | test | check | bench | fuzz | fuzz-max | gate | exhaust | spills | report | docs; every target sets itself up on a machine with python3 and a C compiler.
+# make install | demo | test | check | bench | speed | fuzz | fuzz-lanes | fuzz-max | gate | exhaust | spills | report | docs; every target sets itself up on a machine with python3 and a C compiler.
 
 PYTHON ?= python3
 VENV := .venv
@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 KERNEL := $(wildcard kernel/*.c kernel/*.h) src/maxik/kernel/build_kernel.py setup.py pyproject.toml
 SHARED ?= ../shared
 
-.PHONY: docs install demo test check bench fuzz fuzz-max gate exhaust spills report lock clean
+.PHONY: docs install demo test check bench speed fuzz fuzz-lanes fuzz-max gate exhaust spills report lock clean
 
 install: $(STAMP)
 
@@ -35,9 +35,18 @@ check: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-columns=min,median,max,rounds -p no:xdist
 
+# docs/speed.md: every limb path, threads, other solvers, take lengths, splines, whole commands, in one run of some minutes.
+speed: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.bench.lock
+	$(BIN)/python benchmarks/speed.py -o docs/speed.md
+
 # 100,000 random spline problems, the certified leap against the literal march; FUZZ_SEED and FUZZ_COUNT change them.
 fuzz: $(STAMP)
 	$(BIN)/python fuzz/spline_leap.py --seed $(or $(FUZZ_SEED),0) --count $(or $(FUZZ_COUNT),100000)
+
+# 10^8 random limb solves by every path in lanes against the literal path, minutes.
+fuzz-lanes: $(STAMP)
+	$(BIN)/python fuzz/limb_lanes.py --seed $(or $(FUZZ_SEED),0) --count $(or $(FUZZ_COUNT),100000000)
 
 # 20,000 damaged .max files made from the reference scenes: each ends in a scene or one clear error, soon and small.
 fuzz-max: $(STAMP)
@@ -67,6 +76,7 @@ docs: $(STAMP)
 
 lock:
 	$(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes --extra dev -o requirements.lock pyproject.toml requirements.build.in
+	$(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes --extra bench --constraint requirements.lock -o requirements.bench.lock pyproject.toml
 
 clean:
 	rm -rf $(VENV) out build src/*.egg-info src/maxik/kernel/_kernel*

@@ -42,7 +42,7 @@ typedef long long WideMask __attribute__((vector_size(BYTES)));
  *
  * wide_madd is a * b + c, with one rounding where the instruction set has it: for functions with an error bound of their
  * own. wide_msub, a * b - c, and wide_nmadd, c - a * b, have one rounding. wide_smaller and wide_larger(a, b) are b where
- * a is NaN. smaller_words compares numbers below 2^32.
+ * a is NaN. smaller_words compares numbers below 2^32. wide_bits and floats_bits are one bit a lane.
  */
 
 #if MAXIK_LANES == 512
@@ -63,6 +63,8 @@ typedef __m256 Narrow;
 #define upper_half(a) _mm512_extractf32x8_ps(a, 1)
 #define joined_halves(a, b) _mm512_insertf32x8(_mm512_castps256_ps512(a), b, 1)
 #define smaller_words(a, b) ((WideMask)_mm512_min_epu32((__m512i)(a), (__m512i)(b)))
+#define wide_bits(mask) ((unsigned)_mm512_movepi64_mask((__m512i)(mask)))
+#define floats_bits(mask) ((unsigned)_mm512_movepi32_mask((__m512i)(mask)))
 
 #elif MAXIK_LANES == 256
 
@@ -80,6 +82,8 @@ typedef __m128 Narrow;
 #define upper_half(a) _mm256_extractf128_ps(a, 1)
 #define joined_halves(a, b) _mm256_insertf128_ps(_mm256_castps128_ps256(a), b, 1)
 #define smaller_words(a, b) ((WideMask)_mm256_min_epu32((__m256i)(a), (__m256i)(b)))
+#define wide_bits(mask) ((unsigned)_mm256_movemask_pd((__m256d)(mask)))
+#define floats_bits(mask) ((unsigned)_mm256_movemask_ps((__m256)(mask)))
 
 #elif defined(__x86_64__)
 
@@ -98,6 +102,8 @@ typedef __m128 Narrow; /* the lower two */
 #define joined_halves(a, b) _mm_movelh_ps(a, b)
 /* SSE2 has no minimum of words; that of doubles between 1 and 2 does for numbers below 2^32 */
 #define smaller_words(a, b) ((WideMask)_mm_min_pd((__m128d)((a) | 0x3ff0000000000000LL), (__m128d)(b)))
+#define wide_bits(mask) ((unsigned)_mm_movemask_pd((__m128d)(mask)))
+#define floats_bits(mask) ((unsigned)_mm_movemask_ps((__m128)(mask)))
 
 #else
 
@@ -115,6 +121,9 @@ typedef float32x2_t Narrow;
 #define upper_half(a) vget_high_f32(a)
 #define joined_halves(a, b) vcombine_f32(a, b)
 #define smaller_words(a, b) ((WideMask)vminq_u32((uint32x4_t)(a), (uint32x4_t)(b)))
+#define wide_bits(mask) ((unsigned)((mask)[0] & 1) | (unsigned)((mask)[1] & 2))
+#define floats_bits(mask) \
+    ((unsigned)((mask)[0] & 1) | (unsigned)((mask)[1] & 2) | (unsigned)((mask)[2] & 4) | (unsigned)((mask)[3] & 8))
 
 #endif
 
@@ -151,6 +160,7 @@ typedef float Reg __attribute__((vector_size(BYTES)));
 typedef int RegMask __attribute__((vector_size(BYTES)));
 #define F(e) (e)
 #define reg_sqrt(a) ((Reg)floats_sqrt(a))
+#define reg_bits(mask) floats_bits(mask)
 #define ABS_BITS 0x7fffffff
 
 INLINE Reg splat(float x)
@@ -190,6 +200,7 @@ typedef Wide Reg;
 typedef WideMask RegMask;
 #define F(e) wide_of_narrow(narrow_of_wide(e))
 #define reg_sqrt(a) wide_sqrt(a)
+#define reg_bits(mask) wide_bits(mask)
 #define ABS_BITS 0x7fffffffffffffffLL
 
 INLINE Reg splat(float x)

@@ -3,7 +3,7 @@
 
 #include "limb.h"
 
-/* Frames whose doubts are kept before they are looked at. */
+/* Frames that are solved before those in doubt are solved again. */
 #define FRAMES_AT_ONCE 512
 
 INLINE Point3 load3(const float *v)
@@ -154,24 +154,21 @@ static int pose_is_constant(const maxik_limb_take *take, size_t first, size_t la
 
 static void solve_in_lanes(maxik_limb_take *take, LaneSolver *solve, KeptChain *kept)
 {
-    unsigned char doubt[FRAMES_AT_ONCE + MOST_LANES];
+    size_t doubtful[FRAMES_AT_ONCE + MOST_LANES], first, last, count, i;
     LimbConstants constants;
-    size_t first, last, frame;
     memset(take->status + take->first, STATUS_SUCCESS, take->last - take->first);
     for (first = take->first; first < take->last; first = last) {
         last = take->last - first < FRAMES_AT_ONCE + MOST_LANES ? take->last : first + FRAMES_AT_ONCE;
         if (pose_is_constant(take, first, last)) {
             constants = constants_of(chain_at(take, first, kept));
-            solve(take, &constants, first, last, doubt);
+            count = solve(take, &constants, first, last, doubtful);
         } else {
-            solve(take, NULL, first, last, doubt);
+            count = solve(take, NULL, first, last, doubtful);
         }
-        for (frame = first; frame < last; ++frame) {
-            if (doubt[frame - first]) {
-                solve_frame(take, frame, chain_at(take, frame, kept));
-                ++take->redone;
-            }
+        for (i = 0; i < count; ++i) {
+            solve_frame(take, doubtful[i], chain_at(take, doubtful[i], kept));
         }
+        take->redone += count;
     }
 }
 

@@ -42,11 +42,11 @@ typedef struct {
     float root_turns[3][2], link_turns[3][2]; /* x, y, z: cosine and sine */
 } LimbConstants;
 
-/* Solves frames first..last-1, MOST_LANES or more, in lanes and sets doubt[frame - first]; without constants every lane
- * makes an initialisation of its own. */
+/* Solves frames first..last-1, MOST_LANES or more, in lanes; without constants every lane makes an initialisation of its own.
+ * Returns how many frames are in doubt and lists them in `doubtful`. */
 #define MOST_LANES 16
-typedef void LaneSolver(const maxik_limb_take *take, const LimbConstants *constants, size_t first, size_t last,
-                        unsigned char *doubt);
+typedef size_t LaneSolver(const maxik_limb_take *take, const LimbConstants *constants, size_t first, size_t last,
+                          size_t *doubtful);
 
 /* One of lane_functions.h over n floats, MOST_LANES or more: LANE_..., results rounded to float, whether in doubt. */
 typedef void LaneFunction(int function, size_t n, const float *x, const float *y, float *out, unsigned char *doubt);

@@ -333,6 +333,7 @@ INLINE Reg swivel_scalar(Vec p, Vec t, Vec ee, Doubt *doubt)
 /* A block of LANES frames on its way through the steps. */
 typedef struct {
     Doubt doubt;
+    const Chain *chain;
     size_t at; /* its first frame */
     float goal[12][LANES], swivel_angle[LANES], vh_target[3][LANES];
     Vec wrist, ee, p, t, ee_in_goal, t_in_goal;
@@ -353,6 +354,28 @@ INLINE void gather(const float *at, size_t stride, int size, float (*out)[LANES]
             out[k][lane] = at[lane * stride + k];
         }
     }
+}
+
+/* The same for four floats a frame. */
+INLINE void gather4(const float *at, size_t stride, float (*out)[LANES])
+{
+#if defined(__x86_64__)
+    int lane;
+    for (lane = 0; lane + 4 <= LANES; lane += 4) {
+        const float *from = at + (size_t)lane * stride;
+        __m128 a = _mm_loadu_ps(from), b = _mm_loadu_ps(from + stride), c = _mm_loadu_ps(from + 2 * stride),
+               d = _mm_loadu_ps(from + 3 * stride);
+        _MM_TRANSPOSE4_PS(a, b, c, d);
+        _mm_storeu_ps(&out[0][lane], a);
+        _mm_storeu_ps(&out[1][lane], b);
+        _mm_storeu_ps(&out[2][lane], c);
+        _mm_storeu_ps(&out[3][lane], d);
+    }
+    if (LANES >= 4) {
+        return;
+    }
+#endif
+    gather(at, stride, 4, out);
 }
 
 /* Arrays over lanes to three floats a frame. */
@@ -376,9 +399,10 @@ INLINE void gather_goal(const maxik_limb_take *take, Block *b)
 {
     const float *goal = take->goal + b->at * take->goal_stride;
     if (take->swivel == IN_GOAL) {
-        gather(goal, take->goal_stride, 9, b->goal);
+        gather4(goal, take->goal_stride, b->goal);
+        gather4(goal + 4, take->goal_stride, b->goal + 4);
     }
-    gather(goal + 9, take->goal_stride, 3, b->goal + 9);
+    gather4(goal + 8, take->goal_stride, b->goal + 8);
     if (take->swivel == VH_TARGET) {
         gather(take->vh_target + b->at * take->vh_target_stride, take->vh_target_stride, 3, b->vh_target);
     } else {
@@ -651,19 +675,15 @@ INLINE void broadcast(const LimbConstants *from, Chain *p)
 
 #define BLOCKS 8 /* blocks on their way at once: they stay in the nearest cache */
 
-/* Which lanes are in doubt; one whose `number` is none is. */
-INLINE void store_doubt(const Doubt *doubt, Reg number, unsigned char *out)
+/* The lanes in doubt, a bit each; one whose `number` is none is. */
+INLINE unsigned doubt_bits(const Doubt *doubt, Reg number)
 {
-    RegMask reg_mask = doubt->lock | (number != number);
-    WideMask wide_mask[HALVES];
-    size_t i;
+    unsigned bits = reg_bits(doubt->lock | (number != number));
     int h;
     for (h = 0; h < HALVES; ++h) {
-        wide_mask[h] = doubtful(doubt, h);
+        bits |= wide_bits(doubtful(doubt, h)) << (h * WIDE_LANES);
     }
-    for (i = 0; i < LANES; ++i) {
-        out[i] = wide_mask[i / WIDE_LANES][i % WIDE_LANES] != 0 || reg_mask[i] != 0;
-    }
+    return bits;
 }
 
 /* rot_xyz (spec 3.2) */
@@ -686,19 +706,16 @@ INLINE void elbow_angles(Block *b)
     b->number += angles.x + angles.y + angles.z;
 }
 
-/* Solves some blocks, step by step. `own`: chains are one a block, else one is for all. */
-static void solve_blocks(const maxik_limb_take *take, const Chain *chains, int own, Block *blocks, int count)
+/* Solves some blocks, step by step. */
+static void solve_blocks(const maxik_limb_take *take, Block *blocks, int count)
 {
     int link_count = take->link_count, swivel = take->swivel;
-#define EACH_BLOCK(step)                                 \
-    {                                                    \
-        int i;                                           \
-        for (i = 0; i < count; ++i) {                    \
-            const Chain *chain = chains + (own ? i : 0); \
-            Block *b = blocks + i;                       \
-            (void)chain;                                 \
-            step;                                        \
-        }                                                \
+    Block *b;
+#define EACH_BLOCK(step)                         \
+    for (b = blocks; b < blocks + count; ++b) {  \
+        const Chain *chain = b->chain;           \
+        (void)chain;                             \
+        step;                                    \
     }
     EACH_BLOCK(gather_goal(take, b))
     if (link_count == 0) {
@@ -736,31 +753,40 @@ static void solve_blocks(const maxik_limb_take *take, const Chain *chains, int o
 #define NAME_OF(name, width) MAXIK_EXPORT(name##_##width)
 #define NAME(name, width) NAME_OF(name, width)
 
-void NAME(limb_lanes, MAXIK_LANES)(const maxik_limb_take *take, const LimbConstants *constants, size_t first, size_t last,
-                                   unsigned char *doubts)
+size_t NAME(limb_lanes, MAXIK_LANES)(const maxik_limb_take *take, const LimbConstants *constants, size_t first, size_t last,
+                                     size_t *doubtful)
 {
     Chain chains[BLOCKS];
-    Block blocks[BLOCKS];
-    size_t next = first;
+    Block blocks[BLOCKS], *b;
+    size_t next = first, count = 0;
     if (constants != NULL) {
         broadcast(constants, &chains[0]);
     }
     while (next < last) {
-        int count, i;
-        for (count = 0; count < BLOCKS && next < last; ++count, next += LANES) {
-            Block *b = &blocks[count];
+        int some, lane;
+        size_t unsolved = next;
+        for (some = 0; some < BLOCKS && next < last; ++some, next += LANES) {
+            b = &blocks[some];
             no_doubt(&b->doubt);
             b->number = splat(0.0f);
             b->at = last - next < LANES ? last - LANES : next; /* the last lanes may solve frames anew */
+            b->chain = &chains[constants == NULL ? some : 0];
             if (constants == NULL) {
-                prepare(take, b->at, &chains[count], &b->doubt);
+                prepare(take, b->at, &chains[some], &b->doubt);
             }
         }
-        solve_blocks(take, chains, constants == NULL, blocks, count);
-        for (i = 0; i < count; ++i) {
-            store_doubt(&blocks[i].doubt, blocks[i].number, doubts + (blocks[i].at - first));
+        solve_blocks(take, blocks, some);
+        for (b = blocks; b < blocks + some; ++b) {
+            unsigned bits = doubt_bits(&b->doubt, b->number);
+            for (lane = 0; bits >> lane != 0; ++lane) {
+                if ((bits >> lane & 1) != 0 && b->at + (size_t)lane >= unsolved) {
+                    doubtful[count++] = b->at + (size_t)lane;
+                }
+            }
+            unsolved = b->at + LANES;
         }
     }
+    return count;
 }
 
 void NAME(lane_function, MAXIK_LANES)(int function, size_t n, const float *x, const float *y, float *out, unsigned char *doubts)
@@ -769,6 +795,8 @@ void NAME(lane_function, MAXIK_LANES)(int function, size_t n, const float *x, co
     for (next = 0; next < n; next += LANES) {
         Reg a, s, c, result;
         Doubt doubt;
+        unsigned bits;
+        int lane;
         at = n - next < LANES ? n - LANES : next;
         a = reg_load(x + at);
         no_doubt(&doubt);
@@ -781,7 +809,10 @@ void NAME(lane_function, MAXIK_LANES)(int function, size_t n, const float *x, co
             result = function == LANE_SIN ? s : function == LANE_NEG_SIN_HALF ? -s : c;
         }
         reg_store(result, out + at);
-        store_doubt(&doubt, result, doubts + at);
+        bits = doubt_bits(&doubt, result);
+        for (lane = 0; lane < LANES; ++lane) {
+            doubts[at + (size_t)lane] = bits >> lane & 1;
+        }
     }
 }
 

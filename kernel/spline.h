@@ -41,10 +41,14 @@ typedef struct {
 
 /* One segment in chain space, for the certified leap (spline_leap.h). */
 typedef struct {
+    int index;  /* -1 for none */
+    int usable; /* whether its numbers are finite */
     double q[4][3];
     double bound;    /* on a sample's rounding errors, as far as they do not depend on the distance */
     double farthest; /* no point of the segment is farther from the origin */
 } LeapSegment;
+
+#define LEAP_SEGMENTS_KEPT 8
 
 /* State between the stages. */
 typedef struct {
@@ -53,9 +57,8 @@ typedef struct {
     Matrix3 to_joint;
     Point3 twist_up;
     float eps1, eps2, eps3;
-    LeapSegment segment; /* the leap's last segment, */
-    int segment_index;   /* its index, -1 for none, */
-    int segment_usable;  /* and whether its numbers are finite */
+    double to_joint_norm; /* no vector grows by more through to_joint's 3x3 part */
+    LeapSegment segments[LEAP_SEGMENTS_KEPT]; /* the leap's segments, each at its index modulo their number */
     int pause, patience; /* steps until the next certificate is tried, and after the next failure */
     double last_u;       /* the leap's last sample from the same start point, -1 for none, */
     float last_dist;     /* its distance, */

@@ -36,18 +36,17 @@ static double norm_of(const Matrix3 *m)
     return squares < row * column ? sqrt(squares) : sqrt(row * column);
 }
 
-/* Control points in chain space and the error bound of segment k, kept for the next call. 0 when not finite. */
-static int leap_segment(SplineSolve *solve, int k)
+/* Control points in chain space and the error bound of segment k, kept for the next call. Null when not finite. */
+static const LeapSegment *leap_segment(SplineSolve *solve, int k)
 {
     const float *p = solve->chain->curve.points + 12 * k;
     const Matrix3 *to_joint = &solve->to_joint;
-    LeapSegment *out = &solve->segment;
-    double matrix_norm, max_p = 0.0, max_q = 0.0, speed_p = 0.0;
+    LeapSegment *out = &solve->segments[k % LEAP_SEGMENTS_KEPT];
+    double matrix_norm = solve->to_joint_norm, max_p = 0.0, max_q = 0.0, speed_p = 0.0;
     int i, c;
-    if (solve->segment_index == k) {
-        return solve->segment_usable;
+    if (out->index == k) {
+        return out->usable ? out : NULL;
     }
-    matrix_norm = norm_of(to_joint);
     for (i = 0; i < 4; ++i) {
         double v[3], length;
         for (c = 0; c < 3; ++c) {
@@ -73,9 +72,9 @@ static int leap_segment(SplineSolve *solve, int k)
                      * (matrix_norm * (2.5 * ULP_HALF * max_p + 0.5 * ULP_HALF * speed_p) + ULP_HALF * max_q)
                  + LEAP_SLACK * (max_q + matrix_norm * max_p);
     out->farthest = max_q;
-    solve->segment_index = k;
-    solve->segment_usable = out->bound < 1e30 && out->bound > 1e-30;
-    return solve->segment_usable;
+    out->index = k;
+    out->usable = out->bound < 1e30 && out->bound > 1e-30;
+    return out->usable ? out : NULL;
 }
 
 /* 2^exponent as a float's bits, -126 <= exponent <= 127. */
@@ -248,13 +247,14 @@ static float advance_by(float u, float step, long count)
 static float certified(SplineSolve *solve, float u, float step, Point3 start, double low, double high, double end, long *count)
 {
     const SplineCurve *curve = &solve->chain->curve;
-    const LeapSegment *segment = &solve->segment;
+    const LeapSegment *segment;
     double x = (double)u * curve->segments, t0, d[7], width, error, least, most, limit;
     int k = (int)x, tries;
     *count = 0;
     t0 = x - k;
     width = 1.0 - t0;
-    if (k >= curve->segments || !leap_segment(solve, k)) {
+    segment = k < curve->segments ? leap_segment(solve, k) : NULL;
+    if (segment == NULL) {
         return u;
     }
     squared_distance(segment, t0, start, d);
@@ -330,8 +330,11 @@ static void leap_anew(SplineSolve *solve)
 
 static void leap_begin(SplineSolve *solve)
 {
-    solve->segment_index = -1;
-    solve->segment_usable = 0;
+    int i;
+    for (i = 0; i < LEAP_SEGMENTS_KEPT; ++i) {
+        solve->segments[i].index = -1;
+    }
+    solve->to_joint_norm = norm_of(&solve->to_joint);
     solve->pause = 0;
     solve->patience = 1;
     solve->rate = -1.0;
@@ -475,15 +478,17 @@ static float probe(SplineSolve *solve, float u, float end)
     SteadyRun run = steady_run(u, STEP_FINE);
     Point3 origin = point3(0.0f, 0.0f, 0.0f);
     double x = (double)u * solve->chain->curve.segments, d[7], h = 0.0, per_step, most;
+    const LeapSegment *segment;
     int k = (int)x, i;
     long place;
-    if (run.count < LEAP_LEAST || k >= solve->chain->curve.segments || !leap_segment(solve, k)) {
+    segment = run.count < LEAP_LEAST || k >= solve->chain->curve.segments ? NULL : leap_segment(solve, k);
+    if (segment == NULL) {
         return FLT_MAX;
     }
     most = ((double)end - u) / run.inc - 1.0;
     most = most < run.count ? most : run.count;
     per_step = run.inc * solve->chain->curve.segments;
-    squared_distance(&solve->segment, x - k, origin, d);
+    squared_distance(segment, x - k, origin, d);
     for (i = 0; i < 4; ++i) {
         double slope = d[1] + h * (2.0 * d[2] + h * (3.0 * d[3] + h * 4.0 * d[4]));
         double bend = 2.0 * d[2] + h * (6.0 * d[3] + h * 12.0 * d[4]);

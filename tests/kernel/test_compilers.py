@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from maxik.kernel.build_kernel import ENVIRONMENTS, compile_flags
+from maxik.kernel.build_kernel import ENVIRONMENTS, LANES, compile_flags
+from maxik.kernel.settings import LIMB_PATHS, LITERAL
 
 KERNEL = Path(__file__).resolve().parents[2] / "kernel"
 CC = shutil.which("cc")
@@ -47,8 +48,11 @@ class Take(ctypes.Structure):
     ]
 
 
-def solve(library: Path, environment: str, swivel: int) -> bytes:
-    """Return the output bytes of 2,000 random limb solves by a build of the kernel."""
+def solve(library: Path, environment: str, swivel: int, path: str = LITERAL) -> bytes:
+    """Return the output bytes of 2,000 random limb solves by a build of the kernel, nothing where it lacks the path."""
+    kernel = ctypes.CDLL(str(library))
+    if not getattr(kernel, f"maxik_{environment}_has_path")(LIMB_PATHS[path]):
+        return b""
     rng = np.random.default_rng(11)
     frames = 2000
     arrays = {name: rng.normal(size=(frames, 3)).astype(np.float32) * np.float32(2.0) for name in POINTERS}
@@ -57,19 +61,22 @@ def solve(library: Path, environment: str, swivel: int) -> bytes:
     arrays["vh_target"] = rng.normal(size=(frames, 3)).astype(np.float32)
     status = np.zeros(frames, np.uint8)
     angles = {"rot_xyz": np.zeros((frames, 3), np.float32), "dof_zyx": np.zeros((frames, 3), np.float32)}
-    take = Take(last=frames, link_count=3, swivel=swivel, status=status.ctypes.data)
+    take = Take(last=frames, link_count=3, swivel=swivel, status=status.ctypes.data, path=LIMB_PATHS[path])
     for name, array in {**arrays, **angles}.items():
         setattr(take, name, array.ctypes.data)
         if name in arrays:
             setattr(take, f"{name}_stride", array[0].size)
-    getattr(ctypes.CDLL(str(library)), f"maxik_{environment}_limb_solve_take")(ctypes.byref(take))
+    getattr(kernel, f"maxik_{environment}_limb_solve_take")(ctypes.byref(take))
     assert np.isfinite(angles["rot_xyz"]).all()
     return angles["rot_xyz"].tobytes() + angles["dof_zyx"].tobytes()
 
 
-def build(environment: str, flags: list[str], out: Path) -> Path:
-    assert CC is not None
-    subprocess.run([CC, *flags, "-shared", "-fPIC", str(KERNEL / f"unit_{environment}.c"), "-o", str(out), "-lm"], check=True)
+def build(environment: str, flags: list[str], out: Path, *, lanes: bool = False, compiler: str | None = CC) -> Path:
+    assert compiler is not None
+    units = [f"unit_{environment}", *(unit for unit in LANES if lanes and environment in unit)]
+    flags = [*flags, *(["-DMAXIK_WITH_LANES"] if lanes else []), "-shared", "-fPIC"]
+    sources = [str(KERNEL / f"{unit}.c") for unit in units]
+    subprocess.run([compiler, *flags, *sources, "-o", str(out), "-lm"], check=True)
     return out
 
 
@@ -85,6 +92,20 @@ def test_an_optimiser_drops_no_rounding(environment: str, tmp_path: Path) -> Non
     shipped = build(environment, compile_flags(), tmp_path / "shipped.so")
     for swivel in range(3):
         assert solve(plain, environment, swivel) == solve(shipped, environment, swivel)
+
+
+@pytest.mark.parametrize("compiler", [name for name in ("gcc", "clang") if shutil.which(name)])
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_lanes_have_the_literal_bits_at_every_optimisation_and_no_warnings(
+    environment: str, compiler: str, tmp_path: Path
+) -> None:
+    plain = build(environment, ["-O0", "-ffp-contract=off"], tmp_path / "O0.so")
+    strict = ["-Wall", "-Wextra", "-Werror"]
+    for name, flags in {"shipped": compile_flags(), "O0": ["-O0", "-ffp-contract=off"]}.items():
+        built = build(environment, [*flags, *strict], tmp_path / f"lanes-{name}.so", lanes=True, compiler=compiler)
+        for swivel in range(3):
+            found = {path: solve(built, environment, swivel, path) for path in LIMB_PATHS}
+            assert {bits for bits in found.values() if bits} == {solve(plain, environment, swivel)}
 
 
 def test_the_two_environments_differ(tmp_path: Path) -> None:

@@ -228,6 +228,14 @@ def test_threads_change_no_bit_and_no_order(path: str, threads: int) -> None:
     assert many.redone == one.redone
 
 
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_many_chains_come_back_in_their_order(threads: int) -> None:
+    takes = [random_take(frames, 3, START_JOINT, frames) for frames in (40, 9000, 1, 17, 300, 20_000)]
+    found = engine("auto", threads=threads).solve_limb_takes(takes)
+    assert [bits_of(solution) for solution in found] == [bits_of(engine(LITERAL).solve_limb_take(take)) for take in takes]
+    assert engine("auto", threads=threads).solve_limb_takes([]) == []
+
+
 def test_a_call_solves_what_the_arrays_now_hold() -> None:
     take = random_take(9000, 3, START_JOINT, 8)
     other = random_take(9000, 3, START_JOINT, 9)

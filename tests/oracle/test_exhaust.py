@@ -61,6 +61,38 @@ def _bits(value: object) -> str:
     return str(value)
 
 
+@pytest.mark.parametrize("function", ex.LANE_FUNCTIONS)
+def test_lanes_have_the_bits_of_the_scalar_path(function: str) -> None:
+    program = ex.build_lanes_program()
+    for first in (0x00000000, 0x38800000, 0x3EFFE000, 0x3F7FF000, 0x40490000, 0x461C3000, 0x7F7FF000, 0x80000000, 0xBF7FF000):
+        found = ex.exhaust_lanes(program, function, f"{first:x}", f"{first + 0x1FFF:x}")
+        assert found.wrong == 0, found.first_wrong
+        assert found.checked % 0x2000 == 0
+        assert found.checked > 0
+
+
+def test_lanes_have_the_bits_of_the_scalar_path_for_pairs_and_quotients() -> None:
+    program = ex.build_lanes_program()
+    for found in (ex.exhaust_lanes(program, ex.ATAN2, "77", "2000000"), ex.exhaust_lanes(program, ex.DIVISION, "0", "0")):
+        assert found.wrong == 0, found.first_wrong
+        assert found.checked > 2_000_000
+
+
+def test_a_lane_that_rounds_otherwise_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A polynomial that is off by 2^-36 is more than the guard allows for."""
+    changed = tmp_path / "kernel"
+    shutil.copytree(oracle_build.KERNEL, changed)
+    source = (changed / "lane_functions.h").read_text(encoding="utf-8")
+    exact = "wide(SIN_0)"
+    assert exact in source
+    (changed / "lane_functions.h").write_text(source.replace(exact, "wide(SIN_0 * (1.0 + 0x1p-30))"), encoding="utf-8")
+    monkeypatch.setattr(ex, "KERNEL", changed)
+    monkeypatch.setenv("MAXIK_ORACLE_CACHE", str(tmp_path / "cache"))
+    found = ex.exhaust_lanes(ex.build_lanes_program(), "sin", "3f000000", "3f0fffff")
+    assert found.wrong > 0
+    assert found.first_wrong[0].startswith("sin ")
+
+
 def test_a_wrong_function_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel whose square root and cosine are off by one ulp now and then is found out, by both ways of deciding."""
     changed = tmp_path / "kernel"

@@ -13,6 +13,8 @@ from pathlib import Path
 from cffi import FFI
 
 ENVIRONMENTS = ("x87_53", "sse_32")
+LANES = tuple(f"unit_{env}_lanes_{bits}" for env in ENVIRONMENTS for bits in (128, 256, 512))
+"""The units in lanes; each is empty where its instruction set cannot be compiled."""
 
 _TYPES = """
 typedef struct {
@@ -131,7 +133,7 @@ ffibuilder.set_source(
     declarations() + _COMPILER,
     sources=[
         *(f"kernel/unit_{env}.c" for env in ENVIRONMENTS),
-        *(f"kernel/unit_{env}_lanes_{bits}.c" for env in ENVIRONMENTS for bits in (128, 256, 512)),
+        *(f"kernel/{unit}.c" for unit in LANES),
     ],
     include_dirs=["kernel"],
     define_macros=[("MAXIK_WITH_LANES", None)],

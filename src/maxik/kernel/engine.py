@@ -81,6 +81,10 @@ class LimbCall:
                 list(pool.map(self.solve_part, self.parts))
         return sum([part.redone for part in self.parts])
 
+    def solution(self) -> LimbTakeSolution:
+        """Return what the last solve found; its arrays are those that the next one fills."""
+        return LimbTakeSolution(self.status, self.rot_xyz, self.dof_zyx, sum([part.redone for part in self.parts]))
+
 
 @dataclass(frozen=True)
 class SplineCall:
@@ -171,13 +175,30 @@ class KernelEngine:
         found: dict[int, LimbSolution] = {}
         for places in kinds.values():
             alike = [problems[place] for place in places]
-            solution = _solved(self.limb_call(take_of(alike), has_goal=alike[0].goal is not None))
+            call = self.limb_call(take_of(alike), has_goal=alike[0].goal is not None)
+            call.solve()
+            solution = call.solution()
             found.update((place, solution.at(frame, alike[0].link_count)) for frame, place in enumerate(places))
         return [found[place] for place in range(len(problems))]
 
     def solve_limb_take(self, take: LimbTake) -> LimbTakeSolution:
         """Solve all frames of a chain, long takes on several threads; frames and bits do not depend on their number."""
-        return _solved(self.limb_call(take))
+        call = self.limb_call(take)
+        call.solve()
+        return call.solution()
+
+    def solve_limb_takes(self, takes: Sequence[LimbTake]) -> list[LimbTakeSolution]:
+        """Solve many chains, each thread its share of them; the solutions are in the order of the takes."""
+        calls = [self.limb_call(take) for take in takes]
+        parts = [part for call in calls for part in call.parts]
+        shares = [parts[thread :: self.threads] for thread in range(min(self.threads, len(parts)))]
+        with ThreadPoolExecutor(max(1, len(shares))) as pool:
+            list(pool.map(self._solve_parts, shares))
+        return [call.solution() for call in calls]
+
+    def _solve_parts(self, parts: Sequence[Any]) -> None:
+        for part in parts:
+            self._solve_take(part)
 
     def limb_call(self, take: LimbTake, *, has_goal: bool = True) -> LimbCall:
         """Return a take laid out for the kernel; solving it again costs no more than the kernel's own time."""
@@ -362,11 +383,6 @@ class KernelEngine:
             "spline.position": self._spline_position,
             "ik.zero_map": lambda v, n0, a0: vector("zero_map", v, n0, a0),
         }
-
-
-def _solved(call: LimbCall) -> LimbTakeSolution:
-    redone = call.solve()
-    return LimbTakeSolution(call.status, call.rot_xyz, call.dof_zyx, redone)
 
 
 def _same_chain(a: SplineProblem, b: SplineProblem) -> bool:

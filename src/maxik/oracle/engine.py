@@ -108,18 +108,8 @@ class OracleEngine:
 
     def solve_spline(self, problem: SplineProblem) -> SplineSolution:
         """Solve one Spline IK problem (spec 4)."""
-        joints = len(problem.joints)
-        zero_map = problem.zero_map_vector
-        head = (joints, problem.closed, len(problem.segments), MARCHES.index(self.march), zero_map is not None, 0)
-        fixed = (
-            *problem.object_tm, *problem.parent_matrix, *problem.twist_parent, problem.start_twist, problem.end_twist,
-            *problem.n0, *problem.a0, *(zero_map or (0.0, 0.0, 0.0)),
-        )  # fmt: skip
-        axes = "".join(joint.axes for joint in problem.joints).encode("ascii")
-        bones = [number for joint in problem.joints for number in joint.t] + [n for joint in problem.joints for n in joint.init]
-        curve = np.array(problem.segments, np.float32).reshape(-1)
-        payload = np.concatenate([np.array([*head, *fixed, *axes, *bones], np.float32), curve])
-        return _spline_solution(self.oracle.ask(SPLINE, 1, payload), joints)
+        found = self.oracle.ask(SPLINE, 1, spline_payload(problem, self.march))
+        return _spline_solution(found, len(problem.joints))
 
     def solve_spline_take(self, problems: Sequence[SplineProblem]) -> list[SplineSolution]:
         """Solve one chain's problems frame by frame."""
@@ -221,6 +211,20 @@ def _limb_row(problem: LimbProblem) -> tuple[float, ...]:
 def _all_frames(column: Float32s, frames: int) -> Float32s:
     rows = column.reshape(len(column), -1)
     return np.broadcast_to(rows, (frames, rows.shape[1]))
+
+
+def spline_payload(problem: SplineProblem, march: str) -> Float32s:
+    """Return a problem as the program takes it."""
+    zero_map = problem.zero_map_vector
+    head = (len(problem.joints), problem.closed, len(problem.segments), MARCHES.index(march), zero_map is not None, 0)
+    fixed = (
+        *problem.object_tm, *problem.parent_matrix, *problem.twist_parent, problem.start_twist, problem.end_twist,
+        *problem.n0, *problem.a0, *(zero_map or (0.0, 0.0, 0.0)),
+    )  # fmt: skip
+    axes = "".join(joint.axes for joint in problem.joints).encode("ascii")
+    bones = [number for joint in problem.joints for number in joint.t] + [n for joint in problem.joints for n in joint.init]
+    curve = np.array(problem.segments, np.float32).reshape(-1)
+    return np.concatenate([np.array([*head, *fixed, *axes, *bones], np.float32), curve])
 
 
 def _spline_solution(found: Float32s, joints: int) -> SplineSolution:

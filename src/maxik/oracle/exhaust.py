@@ -4,7 +4,8 @@
 
 kernel/exhaust_main.c decides nearly all inputs; those whose exact value lies near a midpoint of two floats come here and
 are computed with MPFR at 53 bits, correctly rounded, and then rounded to float: what ../shared/vectors/crt/README.md states
-of the real C runtime. The summary says how many inputs were decided which way, and how long it took.
+of the real C runtime. kernel/exhaust_lanes_main.c then holds the functions in lanes, on every path of the machine, against
+these results. The summary says how many inputs were decided which way, and how long it took.
 """
 
 from __future__ import annotations
@@ -21,17 +22,22 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import gmpy2
 
 from maxik.errors import EngineError
 from maxik.formats.whole_file import write_whole
-from maxik.kernel.build_kernel import compile_flags
+from maxik.kernel.build_kernel import LANES, compile_flags
 from maxik.oracle.build import KERNEL, cache_folder, source_hash, toolchain
 
 FUNCTIONS = ("acos_safe", "cos_half", "neg_sin_half", "sin", "cos", "sqrt")
+LANE_FUNCTIONS = ("acos_safe", "cos_half", "neg_sin_half", "sin", "cos")
+ATAN2, DIVISION, IN_LANES = "atan2", "division", "lanes:"
 PATTERNS = 1 << 32
+PAIRS = 1_000_000_000
 _CHUNK = 1 << 26
+_PAIRS_AT_ONCE = 20_000_000
 
 
 @dataclass
@@ -53,21 +59,48 @@ class Exhausted:
         self.first_wrong = (self.first_wrong + other.first_wrong)[:10]
 
 
-def build_program() -> Path:
-    """Build kernel/exhaust_main.c with the flags of the extension; EngineError where that cannot be done."""
+def build_program(name: str = "exhaust", lanes: Sequence[str] = ()) -> Path:
+    """Build kernel/NAME_main.c with the flags of the extension; EngineError where that cannot be done."""
     (compiler,), _, _ = toolchain("native")
     folder = cache_folder() / f"exhaust-{source_hash()}"
-    program = folder / "exhaust"
+    program = folder / name
     if not program.is_file():
         folder.mkdir(parents=True, exist_ok=True)
-        beside = folder / f"exhaust.{os.getpid()}.part"
-        command = [compiler, *compile_flags(), str(KERNEL / "exhaust_main.c"), "-o", str(beside), "-lm"]
+        beside = folder / f"{name}.{os.getpid()}.part"
+        sources = [str(KERNEL / source) for source in (f"{name}_main.c", *lanes)]
+        command = [compiler, *compile_flags(), *(["-DMAXIK_WITH_LANES"] if lanes else []), *sources, "-o", str(beside), "-lm"]
         ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - the compiler
         if ran.returncode:
             message = f"the exhaustion does not build: {ran.stderr.strip().splitlines()[0]}"
             raise EngineError(message)
         beside.replace(program)
     return program
+
+
+def build_lanes_program() -> Path:
+    """Build kernel/exhaust_lanes_main.c with the lanes of the reference's environment."""
+    return build_program("exhaust_lanes", [f"{unit}.c" for unit in LANES if "x87_53" in unit])
+
+
+def exhaust_lanes(program: Path, function: str, first: str, second: str) -> Exhausted:
+    """Check a function in lanes over bit patterns first..second (hex), pairs (seed, count), or division (0, 0)."""
+    command = [str(program), function, first, second]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own build
+    lines = ran.stdout.splitlines()
+    if ran.returncode or not lines or not lines[-1].startswith("done "):
+        message = f"the exhaustion of {function} in lanes broke off at {first} {second}"
+        raise EngineError(message)
+    checked, in_doubt, wrong = map(int, lines[-1].split()[1:])
+    return Exhausted(IN_LANES + function, checked, in_doubt, wrong, [f"{function} {line[2:]}" for line in lines[:-1]][:10])
+
+
+def lanes_work(function: str) -> list[tuple[str, str]]:
+    """Return the arguments of all runs of a function in lanes."""
+    if function == DIVISION:
+        return [("0", "0")]
+    if function == ATAN2:
+        return [(str(seed), str(_PAIRS_AT_ONCE)) for seed in range(PAIRS // _PAIRS_AT_ONCE)]
+    return [(f"{at:x}", f"{at + _CHUNK - 1:x}") for at in range(0, PATTERNS, _CHUNK)]
 
 
 def exhaust(program: Path, function: str, first: int, last: int) -> Exhausted:
@@ -107,18 +140,24 @@ def rounded_bits(function: str, bits: int) -> int:
     return int(struct.unpack("<I", struct.pack("<f", float(value)))[0])
 
 
-def exhaust_all(program: Path, functions: Sequence[str], processes: int, show: Callable[[str, int], None]) -> list[Exhausted]:
-    """Check every input of the functions, `processes` ranges at a time; `show` is called with function and ranges done."""
+def exhaust_all(functions: Sequence[str], processes: int, show: Callable[[str, int, int], None]) -> list[Exhausted]:
+    """Check every input of the functions, `processes` runs at a time; `show` gets function, runs done, runs in all."""
     results = []
     for function in functions:
         start = time.perf_counter()
         total = Exhausted(function)
+        run: Callable[[Any, Any], Exhausted]
+        if function.startswith(IN_LANES):
+            name = function.removeprefix(IN_LANES)
+            work: list[tuple[Any, Any]] = list(lanes_work(name))
+            run = partial(exhaust_lanes, build_lanes_program(), name)
+        else:
+            work = [(at, at + _CHUNK - 1) for at in range(0, PATTERNS, _CHUNK)]
+            run = partial(exhaust, build_program(), function)
         with ThreadPoolExecutor(processes) as pool:
-            ranges = range(0, PATTERNS, _CHUNK)
-            run = partial(exhaust, program, function)
-            for done, found in enumerate(pool.map(run, ranges, (at + _CHUNK - 1 for at in ranges)), 1):
+            for done, found in enumerate(pool.map(run, *zip(*work, strict=True)), 1):
                 total.add(found)
-                show(function, done)
+                show(function, done, len(work))
         total.seconds = time.perf_counter() - start
         results.append(total)
     return results
@@ -140,8 +179,26 @@ def _summary(results: Sequence[Exhausted], processes: int) -> Iterator[str]:
     yield ""
     yield "| function | inputs | by MPFR | wrong | seconds |"
     yield "|---|---|---|---|---|"
-    for entry in results:
+    scalar = [entry for entry in results if not entry.function.startswith(IN_LANES)]
+    for entry in scalar:
         yield f"| {entry.function} | {entry.checked:,} | {entry.by_mpfr:,} | {entry.wrong} | {entry.seconds:.0f} |"
+    yield ""
+    yield "## In lanes"
+    yield ""
+    yield "The functions in lanes (kernel/lane_functions.h), on every path of the machine that wrote this page, against the"
+    yield "results above: all 2^32 patterns, and for atan2 random pairs and pairs at the boundaries of its reduction, of the"
+    yield "axes and of the floats. A result in doubt is left to the scalar path; one that is not has to have its bits."
+    yield "Inputs count once for each path. `division` lists all quotients that divide() of kernel/limb_lanes.c could round"
+    yield (
+        "otherwise than a division does: its inputs are the midpoints that were looked at, in doubt are the quotients that lie"
+    )
+    yield "that near, wrong those that it misses."
+    yield ""
+    yield "| function | inputs | in doubt | wrong | seconds |"
+    yield "|---|---|---|---|---|"
+    for entry in (entry for entry in results if entry not in scalar):
+        name = entry.function.removeprefix(IN_LANES)
+        yield f"| {name} | {entry.checked:,} | {entry.by_mpfr:,} | {entry.wrong} | {entry.seconds:.0f} |"
     total = sum(entry.seconds for entry in results)
     yield ""
     yield f"{sum(entry.checked for entry in results):,} inputs in {math.ceil(total / 60)} minutes, {processes} processes."
@@ -154,21 +211,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m maxik.oracle.exhaust", description=__doc__.splitlines()[0] if __doc__ else ""
     )
-    parser.add_argument("functions", nargs="*", metavar="FUNCTION", help=f"of {', '.join(FUNCTIONS)} (default: all)")
+    known = (*FUNCTIONS, *(IN_LANES + name for name in (*LANE_FUNCTIONS, ATAN2, DIVISION)))
+    parser.add_argument("functions", nargs="*", metavar="FUNCTION", help=f"of {', '.join(known)} (default: all)")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("-o", "--output", help="also write the summary here")
     arguments = parser.parse_args(argv)
-    unknown = [name for name in arguments.functions if name not in FUNCTIONS]
+    unknown = [name for name in arguments.functions if name not in known]
     if unknown:
-        parser.error(f"there is no function {unknown[0]}; there are {', '.join(FUNCTIONS)}")
+        parser.error(f"there is no function {unknown[0]}; there are {', '.join(known)}")
     from rich.console import Console  # noqa: PLC0415 - the bar is for people
     from rich.progress import Progress  # noqa: PLC0415
 
-    functions = arguments.functions or list(FUNCTIONS)
+    functions = arguments.functions or list(known)
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        tasks = {name: bar.add_task(name, total=PATTERNS // _CHUNK) for name in functions}
+        tasks = {name: bar.add_task(name, total=None) for name in functions}
         results = exhaust_all(
-            build_program(), functions, arguments.processes, lambda name, done: bar.update(tasks[name], completed=done)
+            functions,
+            arguments.processes,
+            lambda name, done, in_all: bar.update(tasks[name], completed=done, total=in_all),
         )
     page = summary(results, arguments.processes)
     print(page)

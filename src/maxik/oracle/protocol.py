@@ -43,6 +43,12 @@ ROW_OPS: Mapping[str, tuple[int, int, int]] = {
 """Row operations, in the program's order: operation number, floats in and out of a row."""
 
 
+def request(op: int, rows: int, payload: Float32s) -> bytes:
+    """Return a request as the program reads it."""
+    floats = np.ascontiguousarray(payload, "<f4").tobytes()
+    return _WORDS.pack(_REQUEST, op, rows, len(floats)) + floats
+
+
 class Oracle:
     """A running oracle. Use it as a context, or `close` it."""
 
@@ -88,10 +94,10 @@ class Oracle:
 
     def ask(self, op: int, rows: int, payload: Float32s) -> Float32s:
         """Send one request and return the reply's floats."""
-        return np.frombuffer(self._ask(op, rows, np.ascontiguousarray(payload, "<f4").tobytes()), "<f4")
+        return np.frombuffer(self._ask(request(op, rows, payload)), "<f4")
 
     def _hello(self) -> dict[str, str]:
-        text = self._ask(HELLO, 0, b"").decode("utf-8", "replace")
+        text = self._ask(request(HELLO, 0, np.zeros(0, np.float32))).decode("utf-8", "replace")
         told = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
         if told.get("protocol") != str(PROTOCOL):
             self._fail(f"it speaks protocol {told.get('protocol')}, not {PROTOCOL}")
@@ -101,12 +107,12 @@ class Oracle:
             self._fail("it does not compute in x87 registers")
         return told
 
-    def _ask(self, op: int, rows: int, payload: bytes) -> bytes:
+    def _ask(self, asked: bytes) -> bytes:
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None  # noqa: S101 - both are pipes
         assert stdout is not None  # noqa: S101
         try:
-            stdin.write(_WORDS.pack(_REQUEST, op, rows, len(payload)) + payload)
+            stdin.write(asked)
             stdin.flush()
             head = stdout.read(_WORDS.size)
         except OSError as error:
