@@ -69,11 +69,14 @@ def splines(folder: Path) -> Iterator[str]:
 
 
 def _spline_instructions(folder: Path, oracle: Path, march: str, problems: int) -> list[str]:
+    """Return the shares of every kind, and the instructions a sample, of as many problems again as the first `problems`."""
     kernel = KernelEngine(PROFILES[REFERENCE], KernelSettings(march))
-    asked = [make_problem("open_curve", seed) for seed in range(problems)]
-    samples = sum(kernel.solve_spline(problem).samples for problem in asked)
-    given = b"".join(request(SPLINE, 1, spline_payload(problem, march)) for problem in asked)
-    found = by_kind(count(folder, [str(oracle)], given), _KINDS_OF_SPLINE)
-    whole = sum(found.values())
-    shares = [f"{100 * found[kind] / whole:.0f} %" for kind in [*_KINDS_OF_SPLINE, "other"]]
+    asked = [make_problem("open_curve", seed) for seed in range(2 * problems)]
+    samples = sum(kernel.solve_spline(problem).samples for problem in asked[problems:])
+    requests = [request(SPLINE, 1, spline_payload(problem, march)) for problem in asked]
+    found = count(folder, [str(oracle)], b"".join(requests))
+    found.subtract(count(folder, [str(oracle)], b"".join(requests[:problems])))
+    kinds = by_kind(found, _KINDS_OF_SPLINE)
+    whole = sum(kinds.values())
+    shares = [f"{100 * kinds[kind] / whole:.0f} %" for kind in [*_KINDS_OF_SPLINE, "other"]]
     return [*shares, f"{whole / samples:,.0f}"]

@@ -3,10 +3,12 @@
  *     exhaust_lanes FUNCTION FIRST LAST    acos_safe, cos_half, neg_sin_half, sin, cos: all bit patterns between, hex
  *     exhaust_lanes atan2 SEED COUNT       pairs, decimal: random ones and ones at the function's boundaries
  *     exhaust_lanes division 0 0           every quotient that limb_lanes.c's divide() could round otherwise
+ *     exhaust_lanes limb SEED COUNT        whole solves, decimal: random chains and goals, against the literal path
  *
  * Every path of this machine is tried. A result that is not in doubt and has other bits is printed
  * "m PATH X Y GOT EXPECTED"; the last line is "done CHECKED DOUBTFUL WRONG", counted over all paths. Of division,
- * CHECKED counts the midpoints, DOUBTFUL the quotients that lie as near to one as 2^-104, WRONG those that divide() misses.
+ * CHECKED counts the midpoints, DOUBTFUL the quotients that lie as near to one as 2^-104, WRONG those that divide() misses;
+ * of limb CHECKED counts frames.
  */
 #include "all.c"
 
@@ -210,6 +212,89 @@ static void quotients(void)
 }
 #endif
 
+/* A number around 0 of any of ten orders of magnitude. */
+static float spread(unsigned long long *random)
+{
+    unsigned long long bits = next(random);
+    return component(bits) * float_of((127u - (unsigned)(bits >> 58) % 10u) << 23);
+}
+
+/* One take: a chain and goals at random, planar ones and moving poses among them. */
+static void take_of(unsigned long long *random, maxik_limb_take *take, float *pose, float *goal, float *angle, float *vh_target)
+{
+    unsigned long long kind = next(random);
+    int moving = kind % 7 == 0, planar = kind % 3 == 0, i;
+    float *parts[4];
+    memset(take, 0, sizeof *take);
+    for (i = 0; i < 12 * AT_ONCE; ++i) {
+        pose[i] = planar && i % 3 != 0 ? 0.0f : spread(random);
+        goal[i] = spread(random) * (i % 12 >= 9 ? 3.0f : 1.0f);
+        if (planar && i % 12 == 11) {
+            goal[i] = next(random) & 1 ? 0.0f : -0.0f;
+        }
+    }
+    for (i = 0; i < AT_ONCE; ++i) {
+        angle[i] = 7.0f * component(next(random));
+        vh_target[3 * i] = spread(random);
+        vh_target[3 * i + 1] = spread(random);
+        vh_target[3 * i + 2] = spread(random);
+    }
+    for (i = 0; i < 4; ++i) {
+        parts[i] = pose + 3 * AT_ONCE * i;
+    }
+    take->last = AT_ONCE;
+    take->link_count = kind >> 32 & 3 ? 3 : 0;
+    take->swivel = (int)((kind >> 40) % 3);
+    take->root_init_xyz = parts[0];
+    take->root_extend = parts[1];
+    take->links_init_zyx = parts[2];
+    take->links_extend = parts[3];
+    take->n0 = goal; /* any direction */
+    take->a0 = goal + 3;
+    take->n0_stride = take->a0_stride = moving ? 12 : 0;
+    take->root_init_xyz_stride = take->root_extend_stride = take->links_init_zyx_stride = take->links_extend_stride =
+        moving ? 3 : 0;
+    take->goal = goal;
+    take->goal_stride = 12;
+    take->swivel_angle = angle;
+    take->swivel_angle_stride = 1;
+    take->vh_target = vh_target;
+    take->vh_target_stride = 3;
+}
+
+static void limbs(unsigned long seed, unsigned long count)
+{
+    static float pose[12 * AT_ONCE], goal[12 * AT_ONCE], angle[AT_ONCE], vh_target[3 * AT_ONCE], angles[2][6 * AT_ONCE];
+    static unsigned char status[AT_ONCE];
+    unsigned long long random = seed;
+    unsigned long done;
+    for (done = 0; done < count; done += AT_ONCE) {
+        maxik_limb_take take;
+        int path, i;
+        take_of(&random, &take, pose, goal, angle, vh_target);
+        take.status = status;
+        for (path = PATH_LITERAL; path < PATHS; ++path) {
+            float *out = angles[path != PATH_LITERAL];
+            if (!MAXIK_EXPORT(has_path)(path)) {
+                continue;
+            }
+            take.path = path;
+            take.rot_xyz = out;
+            take.dof_zyx = out + 3 * AT_ONCE;
+            MAXIK_EXPORT(limb_solve_take)(&take);
+            checked += path != PATH_LITERAL ? AT_ONCE : 0;
+            doubtful += take.redone;
+            for (i = 0; i < (take.link_count == 3 ? 6 : 3) * AT_ONCE; ++i) {
+                float got = out[i], expected = angles[0][i];
+                if (bits_of(got) != bits_of(expected) && (got == got || expected == expected)) {
+                    ++wrong;
+                    printf("m %d %lx %x %08x %08x\n", path, done, (unsigned)i, bits_of(got), bits_of(expected));
+                }
+            }
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     int function = 0;
@@ -218,6 +303,8 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "division") == 0) {
         quotients();
+    } else if (strcmp(argv[1], "limb") == 0) {
+        limbs(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10));
     } else {
         while (function < LANE_FUNCTIONS && strcmp(argv[1], NAMES[function]) != 0) {
             ++function;
