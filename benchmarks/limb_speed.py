@@ -85,16 +85,16 @@ def by_others() -> Iterator[str]:
     yield "searches for angles that reach the goal, and has neither a swivel plane nor bits to keep."
     yield ""
     calls: dict[str, Callable[[], object]] = {
-        "literal": _solve(engine(LITERAL), take),
-        "batch, one core": _solve(engine(), take),
-        f"batch, {cores()} cores": _solve(engine(threads=cores()), take),
+        "literal": engine(LITERAL).limb_call(take).solve,
+        "batch, one core": engine().limb_call(take).solve,
+        f"batch, {cores()} cores": engine(threads=cores()).limb_call(take).solve,
     }
     notes = []
     try:
         calls[X87_GCC] = _solve(OracleEngine(build_oracle(X87_GCC), PROFILES[REFERENCE]), take)
     except MaxikError as error:
         notes.append(f"Not measured: {error}")
-    timed = in_turn(calls, rounds=7)
+    timed = in_turn(calls, rounds=15)
     rows = [[name, f"{1e9 * entry.seconds / frames:,.0f}", f"{entry.ratio:.2f}"] for name, entry in timed.items()]
     found = _ikpy(np.ascontiguousarray(take.goal[:few, 9:], np.float64))
     if found is None:
@@ -102,8 +102,8 @@ def by_others() -> Iterator[str]:
     else:
         rows.append(["ikpy", f"{1e9 * found:,.0f}", f"{timed['literal'].seconds / frames / found:.5f}"])
     yield from table(["solver", "ns a solve", "times literal"], rows)
-    one, many = timed["batch, one core"].seconds, timed[f"batch, {cores()} cores"].seconds
-    yield f"{cores()} cores are {one / many:.2f} times as fast as one."
+    one, many = timed["batch, one core"].ratio, timed[f"batch, {cores()} cores"].ratio
+    yield f"{cores()} cores are {many / one:.2f} times as fast as one. Each take was laid out once (`KernelEngine.limb_call`)."
     yield ""
     yield from notes
 
@@ -136,7 +136,7 @@ def by_length() -> Iterator[str]:
     yield ""
     yield "The widest lanes on one thread and on all cores. `call`: a take laid out once (`KernelEngine.limb_call`) and solved"
     yield "again and again, as for goals that arrive in batches; `take`: `solve_limb_take`, which lays its arrays out anew."
-    yield "Ratios are to the literal path called the same way. Memory is what arrays, in and out, and solve add to the process."
+    yield "Ratios are to the literal path called the same way. Memory is the goals and angles, and what solving them adds."
     yield ""
     rows = []
     for frames in LENGTHS:
@@ -161,14 +161,15 @@ def by_length() -> Iterator[str]:
 
 
 def _memory(frames: int) -> int:
-    """Return the bytes by which a process grows that makes and solves a take."""
+    """Return the bytes of a take's arrays and those by which a process grows that solves it."""
     program = (
-        "import resource, sys; sys.path.insert(0, sys.argv[2]); from takes import limb_take; from limb_speed import engine;"
-        "start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; take = limb_take(int(sys.argv[1]));"
-        "engine().solve_limb_take(take); print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - start)"
+        "import re, sys; sys.path.insert(0, sys.argv[2]); from takes import limb_take; from limb_speed import engine\n"
+        "def now(): return int(re.search(r'VmRSS:\\s+(\\d+)', open('/proc/self/status').read())[1])\n"
+        "take = limb_take(int(sys.argv[1])); before = now(); found = engine().solve_limb_take(take)\n"
+        "arrays = sum(a.nbytes for a in (take.goal, take.swivel_angle)); print(1024 * (now() - before) + arrays)"
     )
     command = [sys.executable, "-c", program, str(frames), str(Path(__file__).parent)]
-    return 1024 * int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def instructions(folder: Path) -> Iterator[str]:
@@ -177,9 +178,9 @@ def instructions(folder: Path) -> Iterator[str]:
     yield ""
     yield "Instructions a frame, counted by callgrind (which has no AVX-512), functions inlined as shipped."
     yield ""
-    program, frames = build(folder, "profile_main.c"), 2000
+    program, frames = build(folder, "profile_main.c"), 20_000
     counted = {name: number for name, number in (("literal", 0), ("scalar", 1), ("sse2", 2), ("avx2", 3)) if name in paths()}
     found = {name: by_kind(a_frame(folder, program, number, frames), _KINDS_OF_LIMB) for name, number in counted.items()}
-    rows = [[kind, *(f"{found[name][kind] / frames:,.0f}" for name in counted)] for kind in [*_KINDS_OF_LIMB, "other"]]
-    rows.append(["together", *(f"{sum(found[name].values()) / frames:,.0f}" for name in counted)])
+    rows = [[kind, *(f"{found[name][kind] / frames:,.0f}" for name in counted)] for kind in _KINDS_OF_LIMB]
+    rows.append(["together", *(f"{sum(found[name][kind] for kind in _KINDS_OF_LIMB) / frames:,.0f}" for name in counted)])
     yield from table(["", *counted], rows)

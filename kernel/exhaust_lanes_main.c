@@ -11,6 +11,7 @@
  * of limb CHECKED counts frames.
  */
 #include "all.c"
+#include "float_bits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,20 +20,6 @@
 
 static const char *const NAMES[LANE_FUNCTIONS] = {"acos_safe", "cos_half", "neg_sin_half", "sin", "cos", "atan2"};
 static unsigned long checked, doubtful, wrong;
-
-static unsigned bits_of(float x)
-{
-    unsigned bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static float float_of(unsigned bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 static float scalar(int function, float x, float y)
 {

@@ -9,6 +9,7 @@
  * "done CHECKED UNDECIDED WRONG". Square roots are decided exactly: the midpoints' squares fit into 50 bits.
  */
 #include "all.c"
+#include "float_bits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,20 +18,6 @@
 #define TINY 8.6e-19      /* 2^-60: below, the binary64 nearest to sin(h) is h, to cos(h) is 1: h^2/6 < 2^-122 */
 
 typedef enum { SKIPPED, RIGHT, WRONG, UNDECIDED } Verdict;
-
-static float float_of(unsigned bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static unsigned bits_of(float x)
-{
-    unsigned bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
 
 static Verdict same(float got, float expected)
 {

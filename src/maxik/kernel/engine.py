@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from importlib.metadata import version
+from threading import Thread
 from types import ModuleType
 from typing import Any
 
@@ -74,11 +74,7 @@ class LimbCall:
 
     def solve(self) -> int:
         """Solve all frames, each part of the take on a thread of its own; return how many were solved again by scalars."""
-        if len(self.parts) == 1:
-            self.solve_part(self.parts[0])
-        else:
-            with ThreadPoolExecutor(len(self.parts)) as pool:
-                list(pool.map(self.solve_part, self.parts))
+        _side_by_side(self.solve_part, self.parts)
         return sum([part.redone for part in self.parts])
 
     def solution(self) -> LimbTakeSolution:
@@ -191,9 +187,7 @@ class KernelEngine:
         """Solve many chains, each thread its share of them; the solutions are in the order of the takes."""
         calls = [self.limb_call(take) for take in takes]
         parts = [part for call in calls for part in call.parts]
-        shares = [parts[thread :: self.threads] for thread in range(min(self.threads, len(parts)))]
-        with ThreadPoolExecutor(max(1, len(shares))) as pool:
-            list(pool.map(self._solve_parts, shares))
+        _side_by_side(self._solve_parts, [parts[thread :: self.threads] for thread in range(min(self.threads, len(parts)))])
         return [call.solution() for call in calls]
 
     def _solve_parts(self, parts: Sequence[Any]) -> None:
@@ -383,6 +377,17 @@ class KernelEngine:
             "spline.position": self._spline_position,
             "ik.zero_map": lambda v, n0, a0: vector("zero_map", v, n0, a0),
         }
+
+
+def _side_by_side(work: Callable[[Any], None], shares: Sequence[Any]) -> None:
+    """Do the shares of a work at once, the first on this thread; the kernel's calls release the GIL and raise nothing."""
+    others = [Thread(target=work, args=(share,)) for share in shares[1:]]
+    for thread in others:
+        thread.start()
+    for share in shares[:1]:
+        work(share)
+    for thread in others:
+        thread.join()
 
 
 def _same_chain(a: SplineProblem, b: SplineProblem) -> bool:

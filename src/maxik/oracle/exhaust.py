@@ -84,14 +84,19 @@ def build_lanes_program() -> Path:
 
 def exhaust_lanes(program: Path, function: str, first: str, second: str) -> Exhausted:
     """Check a function in lanes over bit patterns first..second (hex), pairs (seed, count), or division (0, 0)."""
-    command = [str(program), function, first, second]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own build
-    lines = ran.stdout.splitlines()
-    if ran.returncode or not lines or not lines[-1].startswith("done "):
-        message = f"the exhaustion of {function} in lanes broke off at {first} {second}"
+    lines, (checked, in_doubt, wrong) = _run(program, function, first, second)
+    return Exhausted(IN_LANES + function, checked, in_doubt, wrong, [f"{function} {line[2:]}" for line in lines][:10])
+
+
+def _run(program: Path, *arguments: str) -> tuple[list[str], tuple[int, int, int]]:
+    """Return the lines that a program prints, and the three counts of its last one."""
+    ran = subprocess.run([str(program), *arguments], capture_output=True, text=True, check=False)  # noqa: S603 - our own build
+    *lines, last = ran.stdout.splitlines() or [""]
+    if ran.returncode or not last.startswith("done "):
+        message = f"{program.name} {' '.join(arguments)} broke off"
         raise EngineError(message)
-    checked, in_doubt, wrong = map(int, lines[-1].split()[1:])
-    return Exhausted(IN_LANES + function, checked, in_doubt, wrong, [f"{function} {line[2:]}" for line in lines[:-1]][:10])
+    first, second, third = map(int, last.split()[1:])
+    return lines, (first, second, third)
 
 
 def lanes_work(function: str) -> list[tuple[str, str]]:
@@ -105,15 +110,9 @@ def lanes_work(function: str) -> list[tuple[str, str]]:
 
 def exhaust(program: Path, function: str, first: int, last: int) -> Exhausted:
     """Check the inputs with bit patterns first..last of a function."""
-    command = [str(program), function, f"{first:x}", f"{last:x}"]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own build
-    lines = ran.stdout.splitlines()
-    if ran.returncode or not lines or not lines[-1].startswith("done "):
-        message = f"the exhaustion of {function} broke off at {first:08x}..{last:08x}"
-        raise EngineError(message)
-    checked, undecided, wrong = map(int, lines[-1].split()[1:])
+    lines, (checked, undecided, wrong) = _run(program, function, f"{first:x}", f"{last:x}")
     found = Exhausted(function, checked, undecided, wrong)
-    for line in lines[:-1]:
+    for line in lines:
         kind, given, got, *_ = line.split()
         if kind == "a":
             right = rounded_bits(function, int(given, 16))
