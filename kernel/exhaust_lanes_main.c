@@ -58,7 +58,8 @@ static void compare(int function, int count, const float *x, const float *y)
                 ++doubtful;
             } else if (bits_of(got[i]) != bits_of(expected[i])) {
                 ++wrong;
-                printf("m %d %08x %08x %08x %08x\n", path, bits_of(x[i]), bits_of(y[i]), bits_of(got[i]), bits_of(expected[i]));
+                printf("m %d %08x %08x %08x %08x\n", path, bits_of(x[i]), bits_of(y[i]), bits_of(got[i]),
+                       bits_of(expected[i]));
             }
         }
     }
@@ -109,7 +110,8 @@ static void draw(unsigned long long *state, float *y, float *x)
         break;
     case 2: /* around tan(pi / 8) and its reciprocal, where the reduction changes */
         *x = component(b);
-        *y = float_of(bits_of((float)(*x * (b >> 62 & 1 ? 0.41421356237309503 : 2.414213562373095))) + ((unsigned)a & 63u) - 32u);
+        *y = (float)(*x * (b >> 62 & 1 ? 0.41421356237309503 : 2.414213562373095));
+        *y = float_of(bits_of(*y) + ((unsigned)a & 63u) - 32u);
         break;
     case 3: /* beside an axis */
         *x = component(b);
@@ -207,7 +209,8 @@ static float spread(unsigned long long *random)
 }
 
 /* One take: a chain and goals at random, planar ones and moving poses among them. */
-static void take_of(unsigned long long *random, maxik_limb_take *take, float *pose, float *goal, float *angle, float *vh_target)
+static void take_of(unsigned long long *random, maxik_limb_take *take, float *pose, float *goal, float *angle,
+                    float *vh_target)
 {
     unsigned long long kind = next(random);
     int moving = kind % 7 == 0, planar = kind % 3 == 0, i;

@@ -72,7 +72,8 @@ INLINE void doubt_large(Wide angle, Doubt *doubt, int h)
 /* The lanes in doubt. */
 INLINE WideMask doubtful(const Doubt *doubt, int h)
 {
-    return ((doubt->nearest[h] & BELOW_FLOAT) <= 2 * GUARD) | (doubt->smallest[h] < SMALLEST) | (doubt->largest[h] > LARGEST_ANGLE);
+    return ((doubt->nearest[h] & BELOW_FLOAT) <= 2 * GUARD) | (doubt->smallest[h] < SMALLEST)
+           | (doubt->largest[h] > LARGEST_ANGLE);
 }
 
 /* sin(x) and cos(x), |x| <= 1e4: below 64 ulp. */
@@ -107,7 +108,8 @@ INLINE Wide wide_acos_safe(Wide x, Doubt *doubt, int h)
     zz = z * z;
     p = wide_madd(wide_madd(wide(ASIN_10), zz, wide_madd(z, wide(ASIN_9), wide(ASIN_8))), zz * zz,
                   wide_madd(wide_madd(z, wide(ASIN_7), wide(ASIN_6)), zz, wide_madd(z, wide(ASIN_5), wide(ASIN_4))));
-    p = wide_madd(p, zz * zz, wide_madd(wide_madd(z, wide(ASIN_3), wide(ASIN_2)), zz, wide_madd(z, wide(ASIN_1), wide(ASIN_0))));
+    p = wide_madd(p, zz * zz,
+                  wide_madd(wide_madd(z, wide(ASIN_3), wide(ASIN_2)), zz, wide_madd(z, wide(ASIN_1), wide(ASIN_0))));
     angle = (Wide)((WideMask)wide_madd(r * z, p, r) ^ sign);
     base = wide_select(large, (Wide)((WideMask)wide(MAXIK_PI) & (x < 0.0)), wide(HALF_PI));
     angle = base + wide_select(large, angle + angle, -angle);
@@ -127,8 +129,10 @@ INLINE Wide wide_atan2(Wide y, Wide x, Doubt *doubt, int h)
     t = wide_select(far, shorter - longer, shorter) / wide_select(far, longer + shorter, longer);
     z = t * t;
     zz = z * z;
-    p = wide_madd(wide_madd(wide(ATAN_8), zz, wide_madd(z, wide(ATAN_7), wide(ATAN_6))), zz, wide_madd(z, wide(ATAN_5), wide(ATAN_4)));
-    p = wide_madd(p, zz * zz, wide_madd(wide_madd(z, wide(ATAN_3), wide(ATAN_2)), zz, wide_madd(z, wide(ATAN_1), wide(ATAN_0))));
+    p = wide_madd(wide_madd(wide(ATAN_8), zz, wide_madd(z, wide(ATAN_7), wide(ATAN_6))), zz,
+                  wide_madd(z, wide(ATAN_5), wide(ATAN_4)));
+    p = wide_madd(p, zz * zz,
+                  wide_madd(wide_madd(z, wide(ATAN_3), wide(ATAN_2)), zz, wide_madd(z, wide(ATAN_1), wide(ATAN_0))));
     angle = wide_madd(t * z, p, t) + (Wide)((WideMask)wide(QUARTER_PI) & far);
     angle = wide_select(steep, HALF_PI - angle, angle);
     angle = wide_select(x < 0.0, MAXIK_PI - angle, angle);

@@ -108,7 +108,6 @@ static LimbConstants constants_of(const LimbPrepared *chain)
 {
     LimbConstants c;
     floats3(c.n0, chain->n0);
-    floats3(c.a0, chain->a0);
     c.L1 = chain->L1;
     c.L2 = chain->L2;
     c.Lsum = chain->Lsum;

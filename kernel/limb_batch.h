@@ -2,7 +2,8 @@
  *
  * The literal path solves frame by frame and initialises for each anew, as the specification writes it. The scalar path
  * keeps the initialisation while the preferred pose's bytes stay the same: its result depends on nothing else. The lane
- * paths (limb_lanes.c) solve as many frames at once as a vector holds; lanes in doubt are solved again by the scalar path, and takes too short for lanes.
+ * paths (limb_lanes.c) solve as many frames at once as a vector holds; frames whose lanes are in doubt are solved again by the
+ * scalar path, and so are takes too short for lanes.
  */
 #ifndef MAXIK_LIMB_BATCH_H
 #define MAXIK_LIMB_BATCH_H
@@ -25,7 +26,7 @@ typedef struct {
     float *rot_xyz;        /* 3 a frame */
     float *dof_zyx;        /* 3 a frame */
     size_t redone;         /* set by a solve: how many frames were in doubt and solved again */
-    void *kept;            /* limb_kept_size() bytes, at first zero, that keep the initialisation for the next solve; or null */
+    void *kept;            /* limb_kept_size() bytes, at first zero, that keep the initialisation for later; or null */
 } maxik_limb_take;
 
 /* How a take is solved. Lanes of 128 bits are SSE2 or NEON, of 256 bits AVX2 with FMA, of 512 bits AVX-512 F and DQ. */
@@ -33,7 +34,7 @@ enum { PATH_LITERAL, PATH_SCALAR, PATH_LANES_128, PATH_LANES_256, PATH_LANES_512
 
 /* What the initialisation leaves behind, as the floats that lanes begin with. */
 typedef struct {
-    float n0[3], a0[3];
+    float n0[3];
     float L1, L2, Lsum, Ldiff;
     float theta0, phi0;
     float initial_ee_unit[3], initial_row1[3];
@@ -42,7 +43,7 @@ typedef struct {
     float root_turns[3][2], link_turns[3][2]; /* x, y, z: cosine and sine */
 } LimbConstants;
 
-/* Solves frames first..last-1, MOST_LANES or more, in lanes; without constants every lane makes an initialisation of its own.
+/* Solves frames first..last-1, MOST_LANES or more, in lanes; without constants every lane has an initialisation of its own.
  * Returns how many frames are in doubt and lists them in `doubtful`. */
 #define MOST_LANES 16
 typedef size_t LaneSolver(const maxik_limb_take *take, const LimbConstants *constants, size_t first, size_t last,
