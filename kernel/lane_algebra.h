@@ -69,11 +69,11 @@ INLINE Reg flength(Vec v)
 
 /* v / r, to what rounds to the same floats.
  *
- * On AVX-512, whose divisions take longest, three are one: the quotient q by RN(1 / r) is off by 2^-52, its correction
+ * Where a * b + c has one rounding, three divisions are one: the quotient q by RN(1 / r) is off by 2^-52, its correction
  * leaves 2^-104, and `make exhaust` shows that no quotient of a float lies so near to where that would tell. */
 INLINE void divide(Wide *x, Wide *y, Wide *z, Wide r)
 {
-#if MAXIK_LANES == 512
+#ifdef wide_nmadd
     Wide reciprocal = 1.0 / r, q = *x * reciprocal;
     *x = wide_nmadd(wide_msub(q, r, *x), reciprocal, q);
     q = *y * reciprocal;

@@ -41,8 +41,9 @@ typedef long long WideMask __attribute__((vector_size(BYTES)));
 /* ---- one instruction set ---- *
  *
  * wide_madd is a * b + c, with one rounding where the instruction set has it: for functions with an error bound of their
- * own. wide_msub, a * b - c, and wide_nmadd, c - a * b, have one rounding. wide_smaller and wide_larger(a, b) are b where
- * a is NaN. smaller_words compares numbers below 2^32. wide_bits and floats_bits are one bit a lane.
+ * own. wide_msub, a * b - c, and wide_nmadd, c - a * b, are there where they have one rounding and gain time. wide_smaller
+ * and wide_larger(a, b) are b where a is NaN. smaller_words compares numbers below 2^32. wide_bits and floats_bits are one
+ * bit a lane.
  */
 
 #if MAXIK_LANES == 512
@@ -72,6 +73,8 @@ typedef __m128 Narrow;
 #define narrow_of_wide(a) _mm256_cvtpd_ps(a)
 #define wide_of_narrow(a) ((Wide)_mm256_cvtps_pd(a))
 #define wide_madd(a, b, c) ((Wide)_mm256_fmadd_pd(a, b, c))
+#define wide_msub(a, b, c) ((Wide)_mm256_fmsub_pd(a, b, c))
+#define wide_nmadd(a, b, c) ((Wide)_mm256_fnmadd_pd(a, b, c))
 #define wide_sqrt(a) ((Wide)_mm256_sqrt_pd(a))
 #define wide_smaller(a, b) ((Wide)_mm256_min_pd(a, b))
 #define wide_larger(a, b) ((Wide)_mm256_max_pd(a, b))
