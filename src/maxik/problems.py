@@ -99,10 +99,10 @@ class LimbTake:
             raise ValueError(message)
         for entry in fields(self):
             value = getattr(self, entry.name)
-            if not isinstance(value, np.ndarray):
+            if entry.name in ("frames", "link_count", "swivel_parent") or (entry.name == "vh_target" and value is None):
                 continue
             shape = () if entry.name == "swivel_angle" else (12,) if entry.name == "goal" else (3,)
-            if value.dtype != np.float32 or not value.flags.c_contiguous:
+            if not isinstance(value, np.ndarray) or value.dtype != np.float32 or not value.flags.c_contiguous:
                 message = f"{entry.name} must be a C-contiguous float32 array"
                 raise ValueError(message)
             if value.shape not in ((self.frames, *shape), (1, *shape)):

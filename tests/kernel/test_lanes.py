@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from importlib import import_module
 from itertools import product
+from threading import Thread, active_count, current_thread
 from typing import Any
 
 import numpy as np
@@ -248,6 +249,55 @@ def test_a_call_solves_what_the_arrays_now_hold() -> None:
     expected = engine(LITERAL).solve_limb_take(take)
     assert call.rot_xyz.tobytes() == expected.rot_xyz.tobytes()
     assert call.dof_zyx.tobytes() == expected.dof_zyx.tobytes()
+
+
+def test_a_call_from_several_threads_takes_turns() -> None:
+    """The initialisation that a call keeps is not one that another thread is making."""
+    take = random_take(600, 3, GOAL, 10)
+    moving = np.repeat(take.root_init_xyz, take.frames, axis=0) + np.linspace(0, 1, take.frames, dtype=np.float32)[:, None]
+    take = replace(take, root_init_xyz=np.ascontiguousarray(moving))
+    call = engine(SCALAR).limb_call(take)
+    threads = [Thread(target=lambda: [call.solve() for _ in range(40)]) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert bits_of(call.solution()) == bits_of(engine(LITERAL).solve_limb_take(take))
+
+
+def test_a_system_without_more_threads_is_slower_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Thread) -> None:
+        message = "can't start new thread"
+        raise RuntimeError(message)
+
+    take = random_take(30_000, 3, START_JOINT, 11)
+    expected = bits_of(engine("auto").solve_limb_take(take))
+    monkeypatch.setattr(Thread, "start", refuse)
+    assert bits_of(engine("auto", threads=3).solve_limb_take(take)) == expected
+
+
+def test_an_interrupted_solve_waits_for_its_threads() -> None:
+    """What the other threads write to is not freed under them."""
+    call = engine("auto", threads=3).limb_call(random_take(30_000, 3, START_JOINT, 12))
+    solve, here = call.solve_part, current_thread()
+
+    def interrupted(part: object) -> None:
+        if current_thread() is here:
+            raise KeyboardInterrupt
+        solve(part)
+
+    before = active_count()
+    with pytest.raises(KeyboardInterrupt):
+        replace(call, solve_part=interrupted).solve()
+    assert active_count() == before
+
+
+def test_a_take_of_anything_but_arrays_is_refused() -> None:
+    take = random_take(20, 3, START_JOINT, 13)
+    with pytest.raises(ValueError, match="goal"):
+        replace(take, goal=b"\0" * 48)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="n0"):
+        replace(take, n0=None)  # type: ignore[arg-type]
 
 
 def test_the_number_of_threads_comes_from_the_setting_then_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from importlib.metadata import version
-from threading import Thread
+from threading import Lock, Thread
 from types import ModuleType
 from typing import Any
 
@@ -61,7 +61,8 @@ class LimbCall:
     """A take in the kernel's memory: its arrays, the output arrays, and the call that solves what the arrays now hold.
 
     Whoever solves batch after batch of one chain writes into the take's goals and angles and calls `solve` again, which
-    fills the same output arrays; the initialisation is kept while the preferred pose stays.
+    fills the same output arrays; the initialisation is kept while the preferred pose stays. Several threads may call it:
+    they take turns.
     """
 
     take: LimbTake
@@ -71,11 +72,13 @@ class LimbCall:
     parts: tuple[Any, ...]
     solve_part: Callable[[Any], None]
     kept: object
+    turn: Lock
 
     def solve(self) -> int:
         """Solve all frames, each part of the take on a thread of its own; return how many were solved again by scalars."""
-        _side_by_side(self.solve_part, self.parts)
-        return sum([part.redone for part in self.parts])
+        with self.turn:
+            _side_by_side(self.solve_part, self.parts, self)
+            return sum([part.redone for part in self.parts])
 
     def solution(self) -> LimbTakeSolution:
         """Return what the last solve found; its arrays are those that the next one fills."""
@@ -187,7 +190,8 @@ class KernelEngine:
         """Solve many chains, each thread its share of them; the solutions are in the order of the takes."""
         calls = [self.limb_call(take) for take in takes]
         parts = [part for call in calls for part in call.parts]
-        _side_by_side(self._solve_parts, [parts[thread :: self.threads] for thread in range(min(self.threads, len(parts)))])
+        shares = [parts[thread :: self.threads] for thread in range(min(self.threads, len(parts)))]
+        _side_by_side(self._solve_parts, shares, calls)
         return [call.solution() for call in calls]
 
     def _solve_parts(self, parts: Sequence[Any]) -> None:
@@ -226,7 +230,7 @@ class KernelEngine:
         for place, part in enumerate(parts):
             part.first, part.last = frames * place // count, frames * (place + 1) // count
             part.kept = kept[place]
-        return LimbCall(take, status, rot_xyz, dof_zyx, parts, self._solve_take, kept)
+        return LimbCall(take, status, rot_xyz, dof_zyx, parts, self._solve_take, kept, Lock())
 
     def solve_spline(self, problem: SplineProblem) -> SplineSolution:
         """Solve one Spline IK problem (spec 4)."""
@@ -379,15 +383,30 @@ class KernelEngine:
         }
 
 
-def _side_by_side(work: Callable[[Any], None], shares: Sequence[Any]) -> None:
-    """Do the shares of a work at once, the first on this thread; the kernel's calls release the GIL and raise nothing."""
-    others = [Thread(target=work, args=(share,)) for share in shares[1:]]
-    for thread in others:
-        thread.start()
-    for share in shares[:1]:
+def _side_by_side(work: Callable[[Any], None], shares: Sequence[Any], memory: object) -> None:
+    """Do the shares of a work at once, some of them on this thread; the kernel's calls release the GIL and raise nothing.
+
+    `memory` owns the arrays that the work writes to: every thread holds it, so that an interrupted wait frees none of them.
+    """
+
+    def run(share: Any, _: object) -> None:  # noqa: ANN401 - what `work` takes
         work(share)
-    for thread in others:
-        thread.join()
+
+    mine, others = list(shares[:1]), []
+    for share in shares[1:]:
+        thread = Thread(target=run, args=(share, memory))
+        try:
+            thread.start()
+        except RuntimeError:  # the system has no more threads
+            mine.append(share)
+        else:
+            others.append(thread)
+    try:
+        for share in mine:
+            work(share)
+    finally:
+        for thread in others:
+            thread.join()
 
 
 def _same_chain(a: SplineProblem, b: SplineProblem) -> bool:
