@@ -69,7 +69,7 @@ def random_take(seed: int, engine: KernelEngine) -> LimbTake:
 
 
 def differing(seed: int) -> tuple[list[str], int]:
-    """Return where lanes have other bits than the literal path on one take, and how many frames they solved again."""
+    """Return frames in which lanes have other bits than the literal path on one take, and how many they solved again."""
     found, redone = [], 0
     for profile in PROFILES.values():
         literal = KernelEngine(profile, KernelSettings(limb_path=LITERAL, threads=1))
@@ -78,10 +78,11 @@ def differing(seed: int) -> tuple[list[str], int]:
         for path in (path for path in literal.limb_paths() if path in LANE_BITS):
             solution = KernelEngine(profile, KernelSettings(limb_path=path, threads=1)).solve_limb_take(take)
             redone += solution.redone
+            wrong = solution.status != expected.status
             for name in ("rot_xyz", "dof_zyx"):
                 mine, other = getattr(solution, name), getattr(expected, name)
-                wrong = ((mine.view(np.uint32) != other.view(np.uint32)) & ~(np.isnan(mine) & np.isnan(other))).any(axis=1)
-                found += [f"seed {seed}, {profile.environment}, {path}: frame {frame}" for frame in np.flatnonzero(wrong)[:3]]
+                wrong |= ((mine.view(np.uint32) != other.view(np.uint32)) & ~(np.isnan(mine) & np.isnan(other))).any(axis=1)
+            found += [f"seed {seed}, {profile.environment}, {path}: frame {frame}" for frame in np.flatnonzero(wrong)]
     return found, redone
 
 
@@ -90,15 +91,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Limbs in lanes against the literal path.")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=100_000_000, help="solves by each path (default: 100000000)")
-    parser.add_argument("--threads", type=int, default=KernelSettings().thread_count())
+    parser.add_argument("--threads", type=int, help="takes at once (default: MAXIK_THREADS, else every core)")
     arguments = parser.parse_args(argv)
     takes = -(-arguments.count // (len(PROFILES) * FRAMES))
     wrong, again, seeds = 0, 0, range(arguments.seed, arguments.seed + takes)
-    with ThreadPoolExecutor(arguments.threads) as pool:
+    with ThreadPoolExecutor(KernelSettings(threads=arguments.threads).thread_count()) as pool:
         for found, redone in pool.map(differing, seeds):
             wrong += len(found)
             again += redone
-            for line in found:
+            for line in found[:10]:
                 print(line)
     solves = takes * len(PROFILES) * FRAMES
     paths = len([path for path in KernelEngine(PROFILES["candidate-1"]).limb_paths() if path in LANE_BITS])

@@ -1,8 +1,9 @@
 /* The functions in lanes against the scalar path, which exhaust_main.c holds against the exact values.
  *
- *     exhaust_lanes FUNCTION FIRST LAST    acos_safe, cos_half, neg_sin_half, sin, cos: all bit patterns between, hex
+ *     exhaust_lanes FUNCTION FIRST LAST    acos_safe, cos_half, neg_sin_half, sin, cos: all bit patterns between, hex,
+ *                                          by steps of 4096, as the counts below
  *     exhaust_lanes atan2 SEED COUNT       pairs, decimal: random ones and ones at the function's boundaries
- *     exhaust_lanes division 0 0           every quotient that limb_lanes.c's divide() could round otherwise
+ *     exhaust_lanes division 0 0           every quotient that lane_algebra.h's divide() could round otherwise
  *     exhaust_lanes limb SEED COUNT        whole solves, decimal: random chains and goals, against the literal path
  *
  * Every path of this machine is tried. A result that is not in doubt and has other bits is printed
@@ -93,7 +94,7 @@ static float component(unsigned long long bits)
     return (float)((double)(int)(bits & 0xffffffffULL) / 2147483648.0);
 }
 
-/* A pair of one of eight kinds. */
+/* A pair of one of seven kinds, the last twice as often. */
 static void draw(unsigned long long *state, float *y, float *x)
 {
     unsigned long long a = next(state), b = next(state);
@@ -148,7 +149,7 @@ static void pairs(unsigned long seed, unsigned long count)
 #if defined(__SIZEOF_INT128__)
 typedef unsigned __int128 Wide128;
 
-/* divide() of limb_lanes.c; x and r are whole numbers, and its roundings do not depend on their scale. */
+/* divide() of lane_algebra.h; x and r are whole numbers, and its roundings do not depend on their scale. */
 static double by_reciprocal(double x, double r)
 {
     double reciprocal = 1.0 / r, q = x * reciprocal;
@@ -188,7 +189,7 @@ static void quotients(void)
                     if (by_reciprocal((double)(unsigned)x, (double)(unsigned long long)r)
                         != (double)(unsigned)x / (double)(unsigned long long)r) {
                         ++wrong;
-                        printf("m 4 %08x %016llx 0 0\n", (unsigned)x, (unsigned long long)r);
+                        printf("m - %08x %016llx 0 0\n", (unsigned)x, (unsigned long long)r);
                     }
                 }
             }

@@ -50,7 +50,8 @@ INLINE void no_doubt(Doubt *doubt)
 
 INLINE void doubt_near_midpoint(Wide r, Doubt *doubt, int h)
 {
-    doubt->nearest[h] = smaller_words(((WideMask)r + (GUARD - MIDPOINT)) & BELOW_FLOAT, doubt->nearest[h]);
+    WideMask at = (WideMask)((WideBits)r - (unsigned long long)(MIDPOINT - GUARD)) & BELOW_FLOAT;
+    doubt->nearest[h] = smaller_words(at, doubt->nearest[h]);
 }
 
 INLINE void doubt_short(Wide length, Doubt *doubt, int h)
@@ -81,7 +82,8 @@ INLINE void wide_sincos(Wide x, Wide *s, Wide *c, Doubt *doubt, int h)
 {
     Wide shifted = wide_madd(x, wide(TWO_BY_PI), wide(ROUND_TO_INTEGER));
     Wide n = shifted - ROUND_TO_INTEGER, r, z, zz, sine, cosine;
-    WideMask quadrant = (WideMask)shifted, odd = -(quadrant & 1);
+    WideBits quadrant = (WideBits)shifted;
+    WideMask odd = -(WideMask)(quadrant & 1);
     r = wide_madd(n, wide(-HALF_PI_LOW), wide_madd(n, wide(-HALF_PI_HIGH), x));
     z = r * r;
     zz = z * z;
@@ -91,8 +93,8 @@ INLINE void wide_sincos(Wide x, Wide *s, Wide *c, Doubt *doubt, int h)
     cosine = wide_madd(wide_madd(wide(COS_4), zz, wide_madd(z, wide(COS_3), wide(COS_2))), zz,
                        wide_madd(z, wide(COS_1), wide(COS_0)));
     cosine = wide_madd(zz, cosine, wide_madd(z, wide(-0.5), wide(1.0)));
-    *s = (Wide)((WideMask)wide_select(odd, cosine, sine) ^ ((quadrant & 2) << 62));
-    *c = (Wide)((WideMask)wide_select(odd, sine, cosine) ^ (((quadrant + 1) & 2) << 62));
+    *s = (Wide)((WideBits)wide_select(odd, cosine, sine) ^ ((quadrant & 2) << 62));
+    *c = (Wide)((WideBits)wide_select(odd, sine, cosine) ^ (((quadrant + 1) & 2) << 62));
     doubt_large(wide_abs(x), doubt, h);
     doubt_near_midpoint(*s, doubt, h);
     doubt_near_midpoint(*c, doubt, h);

@@ -37,6 +37,7 @@
 
 typedef double Wide __attribute__((vector_size(BYTES)));
 typedef long long WideMask __attribute__((vector_size(BYTES)));
+typedef unsigned long long WideBits __attribute__((vector_size(BYTES))); /* for sums and shifts that run over */
 
 /* ---- one instruction set ---- *
  *

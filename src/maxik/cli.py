@@ -140,15 +140,15 @@ def _engine_options(command: argparse.ArgumentParser) -> None:
 
 def _kernel_options(command: argparse.ArgumentParser) -> None:
     """Add what KernelSettings takes; none of it changes a bit of the result."""
-    command.add_argument("--march", choices=("leap", "literal"), default="leap", help="how the kernel marches splines")
+    command.add_argument("--march", choices=("leap", "literal"), default="leap", help="how splines are marched; changes no bit")
     command.add_argument(
         "--limb-path",
         choices=("auto", "literal", "scalar", "sse2", "neon", "avx2", "avx512"),
         default="auto",
-        help="how the kernel solves takes of limbs (default: auto, the widest lanes that the machine has)",
+        help="how limbs are solved; changes no bit (default: auto, the widest vectors of this machine)",
     )
     command.add_argument(
-        "--threads", type=int, metavar="N", help="threads of the kernel (default: MAXIK_THREADS, else every core)"
+        "--threads", type=int, metavar="N", help="threads; changes no bit (default: MAXIK_THREADS, else every core)"
     )
 
 

@@ -15,6 +15,8 @@ ENGINE_NAMES = ("kernel", "model")
 
 NO_KERNEL = "the compiled kernel is not there; the model, several hundred times slower, gives the same bits"
 
+KERNEL_ONLY = "march, limb path and threads are the kernel's; the model has none of them, and the same bits"
+
 
 def make_engine(
     name: str | None, profile: CoreProfile, settings: KernelSettings = DEFAULT_SETTINGS
@@ -32,7 +34,8 @@ def make_engine(
         return KernelEngine(profile, settings), ()
     from maxik.model.engine import ModelEngine  # noqa: PLC0415 - loaded only where it is used
 
+    unused = () if settings == DEFAULT_SETTINGS else (KERNEL_ONLY,)
     if name == "model":
-        return ModelEngine(profile), ()
+        return ModelEngine(profile), unused
     reason = NO_KERNEL if not is_built() else "the profile has candidates that only the model implements"
-    return ModelEngine(profile), (reason,)
+    return ModelEngine(profile), (reason, *unused)

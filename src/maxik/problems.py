@@ -97,6 +97,9 @@ class LimbTake:
         if self.swivel_parent not in (GOAL, START_JOINT):
             message = f"swivel_parent is {self.swivel_parent!r}, not 'goal' or 'start-joint'"
             raise ValueError(message)
+        if type(self.frames) is not int or self.frames < 0 or type(self.link_count) is not int:
+            message = f"frames is {self.frames!r} and link_count {self.link_count!r}: whole numbers, frames not below 0"
+            raise ValueError(message)
         for entry in fields(self):
             value = getattr(self, entry.name)
             if entry.name in ("frames", "link_count", "swivel_parent") or (entry.name == "vh_target" and value is None):
@@ -170,7 +173,7 @@ def take_of(problems: Sequence[LimbProblem]) -> LimbTake:
         root_extend=column("root_extend"),
         links_init_zyx=column("links_init_zyx"),
         links_extend=column("links_extend"),
-        goal=np.array([problem.goal or (0.0,) * 12 for problem in problems], np.float32),
+        goal=np.array([(0.0,) * 12 if problem.goal is None else problem.goal for problem in problems], np.float32),
         swivel_parent=first.swivel_parent,
         swivel_angle=column("swivel_angle"),
         vh_target=None if first.vh_target is None else column("vh_target"),

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from maxik.cli import main
+from maxik.engines import KERNEL_ONLY, make_engine
 from maxik.errors import EngineError, UsageError
 from maxik.kernel.engine import KernelEngine, is_built
 from maxik.kernel.settings import LANE_BITS, LIMB_PATHS, LITERAL, MOST_THREADS, SCALAR, THREADS_VARIABLE, KernelSettings
@@ -298,6 +299,9 @@ def test_a_take_of_anything_but_arrays_is_refused() -> None:
         replace(take, goal=b"\0" * 48)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="n0"):
         replace(take, n0=None)  # type: ignore[arg-type]
+    for name, value in (("frames", -1), ("frames", 20.0), ("link_count", "3")):
+        with pytest.raises(ValueError, match=name):
+            replace(take, **{name: value})  # type: ignore[arg-type]
 
 
 def test_the_number_of_threads_comes_from_the_setting_then_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,11 +312,22 @@ def test_the_number_of_threads_comes_from_the_setting_then_the_variable(monkeypa
     assert KernelSettings().thread_count() >= 1
 
 
-@pytest.mark.parametrize("given", ["0", "-1", "two", "1.5", str(MOST_THREADS + 1), "\u0663"])
+@pytest.mark.parametrize("given", ["0", "-1", "two", "1.5", str(MOST_THREADS + 1), "\u0663", "9" * 5000])
 def test_a_variable_that_is_no_number_of_threads_is_refused(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(THREADS_VARIABLE, given)
     with pytest.raises(UsageError, match=THREADS_VARIABLE):
         KernelSettings().thread_count()
+
+
+@pytest.mark.parametrize("threads", [0, -1, MOST_THREADS + 1, 1.5, "4", True])
+def test_a_setting_that_is_no_number_of_threads_is_refused(threads: Any) -> None:  # noqa: ANN401 - anything
+    with pytest.raises(UsageError, match="threads"):
+        KernelSettings(threads=threads)
+
+
+def test_the_model_says_that_it_has_no_such_settings() -> None:
+    assert make_engine("model", PROFILES["candidate-1"], KernelSettings(limb_path="avx2"))[1] == (KERNEL_ONLY,)
+    assert make_engine("model", PROFILES["candidate-1"])[1] == ()
 
 
 def test_the_path_is_named_and_a_path_of_another_machine_refused(capsys: pytest.CaptureFixture[str]) -> None:

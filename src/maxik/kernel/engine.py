@@ -1,4 +1,4 @@
-"""The kernel as an Engine: numpy arrays in, one C call for a whole take, numpy arrays out.
+"""The kernel as an Engine: numpy arrays in, one C call for a take or for each thread's part of it, numpy arrays out.
 
 The kernel implements the default candidate of every item, in both environments; any other profile is refused
 (EngineError) and belongs to the model. Arrays are float32; every C call releases the GIL.
@@ -48,7 +48,7 @@ except ModuleNotFoundError:
 _SWIVEL_IN_GOAL, _SWIVEL_VH_TARGET = 1, 2
 _LINKS_OF_A_LIMB = 3
 _FRAMES_WORTH_A_THREAD = 4096
-"""Starting a thread costs as much as some hundred solves."""
+"""Frames of a thread's part at least: fewer are solved before a thread has started."""
 
 
 def is_built() -> bool:
@@ -56,7 +56,7 @@ def is_built() -> bool:
     return _kernel is not None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LimbCall:
     """A take in the kernel's memory: its arrays, the output arrays, and the call that solves what the arrays now hold.
 
@@ -72,7 +72,9 @@ class LimbCall:
     parts: tuple[Any, ...]
     solve_part: Callable[[Any], None]
     kept: object
+    """The kept initialisation of every part, in the kernel's memory."""
     turn: Lock
+    """Held by who solves."""
 
     def solve(self) -> int:
         """Solve all frames, each part of the take on a thread of its own; return how many were solved again by scalars."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -50,8 +51,9 @@ class KernelSettings:
         """Check the values."""
         _known("march", self.march, MARCHES)
         _known("limb path", self.limb_path, (AUTO, *LIMB_PATHS))
-        if self.threads is not None and not 1 <= self.threads <= MOST_THREADS:
-            message = f"{self.threads} threads; there can be 1 to {MOST_THREADS}"
+        count = self.threads
+        if count is not None and (type(count) is not int or not 1 <= count <= MOST_THREADS):
+            message = f"{count!r} threads; there can be 1 to {MOST_THREADS}"
             raise UsageError(message)
 
     def thread_count(self) -> int:
@@ -61,8 +63,8 @@ class KernelSettings:
         given = os.environ.get(THREADS_VARIABLE, "").strip()
         if not given:
             return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        if not (given.isascii() and given.isdecimal()) or not 1 <= int(given) <= MOST_THREADS:
-            message = f"{THREADS_VARIABLE} is {given!r}, not a number of 1 to {MOST_THREADS}"
+        if not re.fullmatch("[0-9]{1,4}", given) or not 1 <= int(given) <= MOST_THREADS:
+            message = f"{THREADS_VARIABLE} is {given[:20]!r}, not a number of 1 to {MOST_THREADS}"
             raise UsageError(message)
         return int(given)
 

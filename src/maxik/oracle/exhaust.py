@@ -187,7 +187,7 @@ def _summary(results: Sequence[Exhausted], processes: int) -> Iterator[str]:
     yield "The functions in lanes (kernel/lane_functions.h), on every path of the machine that wrote this page, against the"
     yield "results above: all 2^32 patterns, and for atan2 random pairs and pairs at the boundaries of its reduction, of the"
     yield "axes and of the floats. A result in doubt is left to the scalar path; one that is not has to have its bits."
-    yield "Inputs count once for each path. `division` lists all quotients that divide() of kernel/limb_lanes.c could round"
+    yield "Inputs count once for each path. `division` lists all quotients that divide() of kernel/lane_algebra.h could round"
     yield (
         "otherwise than a division does: its inputs are the midpoints that were looked at, in doubt are the quotients that lie"
     )
