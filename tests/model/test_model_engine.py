@@ -49,7 +49,9 @@ def test_a_take_is_its_frames(profile: CoreProfile) -> None:
     engine = ModelEngine(profile)
     problems = [made_problem(seed) for seed in range(5)]
     solution = engine.solve_limb_take(take_of(problems))
-    assert [str(part.dtype) for part in vars(solution).values()] == ["uint8", "float32", "float32"]
+    arrays = (solution.status, solution.rot_xyz, solution.dof_zyx)
+    assert [str(part.dtype) for part in arrays] == ["uint8", "float32", "float32"]
+    assert solution.redone == 0
     for frame, problem in enumerate(problems):
         one = engine.solve_limb(problem)
         assert (STATUSES[solution.status[frame]], bits(row(solution.rot_xyz[frame]))) == (one.status, bits(one.rot_xyz))
