@@ -63,7 +63,7 @@ def page() -> Iterator[str]:
     yield "# Speed"
     yield ""
     yield "Written by `make speed`. All paths give the same bits: [The numerics](numerics.md#lanes) says why, [Every float32"
-    yield "input](exhaust.md) what was compared. Times belong to this machine, ratios travel better."
+    yield "input](exhaust.md) what was compared. Times are the shortest of several rounds, ratios the median over the rounds."
     yield ""
     yield f"{model}, {cores()} cores, {platform.system()}, {told['implementation']}; `auto` takes {told['limb_path']}."
     yield ""

@@ -1,13 +1,6 @@
 /* The exported functions but takes of limbs: splines, node arithmetic over many rows, every [CORE] item on its own. */
 #include "batch.h"
 
-static void store3(float *out, Point3 p)
-{
-    out[0] = p.x;
-    out[1] = p.y;
-    out[2] = p.z;
-}
-
 static Quat load4(const float *q)
 {
     return quat(q[0], q[1], q[2], q[3]);

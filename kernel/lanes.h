@@ -152,9 +152,8 @@ INLINE Wide wide_abs(Wide a)
 
 /* ---- registers ---- */
 
-#undef R
+#undef R /* no lane lifts: a float is held in a register */
 #undef F
-#define R(x) (x)
 
 #ifdef MAXIK_SSE_32
 

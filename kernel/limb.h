@@ -9,9 +9,9 @@
 
 #include "euler.h"
 #include "quat.h"
+#include "swivel.h"
 
 enum { STATUS_SUCCESS = 0, STATUS_INVALID_ARGUMENT = 1, STATUS_INVALID_INITIAL_VALUE = 2 };
-enum { SWIVEL_IN_START_JOINT = 0, SWIVEL_IN_GOAL = 1, SWIVEL_VH_TARGET = 2 };
 
 /* The preferred pose of a chain: nothing but floats, so that equal bytes are equal poses. */
 typedef struct {

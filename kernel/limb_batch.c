@@ -11,6 +11,13 @@ INLINE Point3 load3(const float *v)
     return point3(v[0], v[1], v[2]);
 }
 
+static void store3(float *out, Point3 p)
+{
+    out[0] = p.x;
+    out[1] = p.y;
+    out[2] = p.z;
+}
+
 INLINE LimbPose pose_at(const maxik_limb_take *take, size_t frame)
 {
     const float *zyx = take->links_init_zyx + frame * take->links_init_zyx_stride;
@@ -91,14 +98,7 @@ static void solve_by_scalars(const maxik_limb_take *take, KeptChain *kept)
 
 #if defined(MAXIK_WITH_LANES) && MAXIK_WIDEST_LANES >= 128
 
-static void floats3(float out[3], Point3 p)
-{
-    out[0] = p.x;
-    out[1] = p.y;
-    out[2] = p.z;
-}
-
-static void floats2(float out[2], Turn t)
+static void store_turn(float out[2], Turn t)
 {
     out[0] = t.c;
     out[1] = t.s;
@@ -107,23 +107,23 @@ static void floats2(float out[2], Turn t)
 static LimbConstants constants_of(const LimbPrepared *chain)
 {
     LimbConstants c;
-    floats3(c.n0, chain->n0);
+    store3(c.n0, chain->n0);
     c.L1 = chain->L1;
     c.L2 = chain->L2;
     c.Lsum = chain->Lsum;
     c.Ldiff = chain->Ldiff;
     c.theta0 = chain->theta0;
     c.phi0 = chain->phi0;
-    floats3(c.initial_ee_unit, chain->initial_ee_unit);
-    floats3(c.initial_row1, chain->initial_row1);
+    store3(c.initial_ee_unit, chain->initial_ee_unit);
+    store3(c.initial_row1, chain->initial_row1);
     memcpy(c.initial_frame_inverse, chain->initial_frame_inverse.m, sizeof c.initial_frame_inverse);
-    floats3(c.init_plane_normal, chain->init_plane_normal);
-    floats2(c.root_turns[0], chain->root_x);
-    floats2(c.root_turns[1], chain->root_y);
-    floats2(c.root_turns[2], chain->root_z);
-    floats2(c.link_turns[0], chain->link_x);
-    floats2(c.link_turns[1], chain->link_y);
-    floats2(c.link_turns[2], chain->link_z);
+    store3(c.init_plane_normal, chain->init_plane_normal);
+    store_turn(c.root_turns[0], chain->root_x);
+    store_turn(c.root_turns[1], chain->root_y);
+    store_turn(c.root_turns[2], chain->root_z);
+    store_turn(c.link_turns[0], chain->link_x);
+    store_turn(c.link_turns[1], chain->link_y);
+    store_turn(c.link_turns[2], chain->link_z);
     return c;
 }
 

@@ -9,12 +9,13 @@
 #define MAXIK_LIMB_BATCH_H
 
 #include "env.h"
+#include "swivel.h"
 
 /* Frames first..last-1 of a limb chain; a stride is in floats from one frame to the next, 0 for the same in all frames. */
 typedef struct {
     size_t first, last;
     int link_count;
-    int swivel;
+    int swivel; /* SWIVEL_... */
     const float *root_init_xyz, *root_extend, *links_init_zyx, *links_extend, *n0, *a0;
     size_t root_init_xyz_stride, root_extend_stride, links_init_zyx_stride, links_extend_stride, n0_stride, a0_stride;
     const float *goal;         /* 12 a frame, or null */

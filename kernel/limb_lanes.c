@@ -7,8 +7,6 @@
 #include "limb_batch.h"
 #include "limb_lanes_chain.h"
 
-enum { IN_START_JOINT = 0, IN_GOAL = 1, VH_TARGET = 2 };
-
 /* t -= (ee % t) * ee (spec 3.2) */
 INLINE Vec project_off(Vec t, Vec ee)
 {
@@ -45,7 +43,7 @@ typedef struct {
     Vec upper, rx, ry, rz;
     Turned shoulder, elbow;
     float rot_xyz[3][LANES], dof_zyx[3][LANES];
-    Reg number; /* NaN where an angle is */
+    Reg angle_sum; /* NaN where an angle is NaN */
 } Block;
 
 /* gather for four floats a frame. */
@@ -85,12 +83,12 @@ INLINE void scatter(float (*in)[LANES], float *at)
 INLINE void gather_goal(const maxik_limb_take *take, Block *b)
 {
     const float *goal = take->goal + b->at * take->goal_stride;
-    if (take->swivel == IN_GOAL) {
+    if (take->swivel == SWIVEL_IN_GOAL) {
         gather4(goal, take->goal_stride, b->goal);
         gather4(goal + 4, take->goal_stride, b->goal + 4);
     }
     gather4(goal + 8, take->goal_stride, b->goal + 8);
-    if (take->swivel == VH_TARGET) {
+    if (take->swivel == SWIVEL_VH_TARGET) {
         gather(take->vh_target + b->at * take->vh_target_stride, take->vh_target_stride, 3, b->vh_target);
     } else {
         gather(take->swivel_angle + b->at * take->swivel_angle_stride, take->swivel_angle_stride, 1, &b->swivel_angle);
@@ -129,14 +127,19 @@ INLINE void normal_in_start_joint(Block *b)
     b->t = apply_row_quat(b->p, make_row_quat(b->ee, reg_load(b->swivel_angle), &b->doubt));
 }
 
-/* The end-effector axis in the goal's frame (spec 3.2). */
-INLINE void axis_in_goal(Block *b)
+INLINE Basis goal_basis(Block *b)
 {
-    Basis goal, inverse;
+    Basis goal;
     goal.row[0] = vec_load(b->goal);
     goal.row[1] = vec_load(b->goal + 3);
     goal.row[2] = vec_load(b->goal + 6);
-    inverse = basis_inverse(&goal);
+    return goal;
+}
+
+/* The end-effector axis in the goal's frame (spec 3.2). */
+INLINE void axis_in_goal(Block *b)
+{
+    Basis goal = goal_basis(b), inverse = basis_inverse(&goal);
     b->ee_in_goal = normalized(vector_transform(&inverse, b->ee), &b->doubt);
 }
 
@@ -150,10 +153,7 @@ INLINE void normal_in_goal(const Chain *chain, Block *b)
 /* The target normal t from the goal's frame (spec 3.2). */
 INLINE void normal_from_goal(Block *b)
 {
-    Basis goal;
-    goal.row[0] = vec_load(b->goal);
-    goal.row[1] = vec_load(b->goal + 3);
-    goal.row[2] = vec_load(b->goal + 6);
+    Basis goal = goal_basis(b);
     b->t = normalized(project_off(vector_transform(&goal, b->t_in_goal), b->ee), &b->doubt);
 }
 
@@ -212,10 +212,10 @@ INLINE void elbow_rotation(const Chain *chain, Block *b)
 
 #define BLOCKS 8 /* blocks on their way at once: they stay in the nearest cache */
 
-/* The lanes in doubt, a bit each; one whose `number` is none is. */
-INLINE unsigned doubt_bits(const Doubt *doubt, Reg number)
+/* The lanes in doubt, a bit each; a lane with an angle that is NaN is one. */
+INLINE unsigned doubt_bits(const Doubt *doubt, Reg angles)
 {
-    unsigned bits = reg_bits(doubt->lock | (number != number));
+    unsigned bits = reg_bits(doubt->lock | (angles != angles));
     int h;
     for (h = 0; h < HALVES; ++h) {
         bits |= wide_bits(doubtful(doubt, h)) << (h * WIDE_LANES);
@@ -230,7 +230,7 @@ INLINE void shoulder_angles(Block *b)
     reg_store(angles.x, b->rot_xyz[0]);
     reg_store(angles.y, b->rot_xyz[1]);
     reg_store(angles.z, b->rot_xyz[2]);
-    b->number += angles.x + angles.y + angles.z;
+    b->angle_sum += angles.x + angles.y + angles.z;
 }
 
 /* The crosswise assignment to links 0, 1, 2 (spec 3.2). */
@@ -240,7 +240,7 @@ INLINE void elbow_angles(Block *b)
     reg_store(angles.z, b->dof_zyx[0]);
     reg_store(angles.y, b->dof_zyx[1]);
     reg_store(angles.x, b->dof_zyx[2]);
-    b->number += angles.x + angles.y + angles.z;
+    b->angle_sum += angles.x + angles.y + angles.z;
 }
 
 /* Solves some blocks, step by step. */
@@ -262,9 +262,9 @@ static void solve_blocks(const maxik_limb_take *take, Block *blocks, int count)
         EACH_BLOCK(wrist(chain, b))
         EACH_BLOCK(triangle(chain, b))
         EACH_BLOCK(b->p = zero_map(b->ee, chain->n0, &b->doubt))
-        if (swivel == VH_TARGET) {
+        if (swivel == SWIVEL_VH_TARGET) {
             EACH_BLOCK(normal_to_vh_target(b))
-        } else if (swivel == IN_GOAL) {
+        } else if (swivel == SWIVEL_IN_GOAL) {
             EACH_BLOCK(axis_in_goal(b))
             EACH_BLOCK(normal_in_goal(chain, b))
             EACH_BLOCK(normal_from_goal(b))
@@ -305,8 +305,8 @@ size_t NAME(limb_lanes, MAXIK_LANES)(const maxik_limb_take *take, const LimbCons
         for (some = 0; some < BLOCKS && next < last; ++some, next += LANES) {
             b = &blocks[some];
             no_doubt(&b->doubt);
-            b->number = splat(0.0f);
-            b->at = last - next < LANES ? last - LANES : next; /* the last lanes may solve frames anew */
+            b->angle_sum = splat(0.0f);
+            b->at = last - next < LANES ? last - LANES : next; /* the last block may overlap the one before */
             b->chain = &chains[constants == NULL ? some : 0];
             if (constants == NULL) {
                 prepare(take, b->at, &chains[some], &b->doubt);
@@ -314,7 +314,7 @@ size_t NAME(limb_lanes, MAXIK_LANES)(const maxik_limb_take *take, const LimbCons
         }
         solve_blocks(take, blocks, some);
         for (b = blocks; b < blocks + some; ++b) {
-            unsigned bits = doubt_bits(&b->doubt, b->number);
+            unsigned bits = doubt_bits(&b->doubt, b->angle_sum);
             for (lane = 0; bits >> lane != 0; ++lane) {
                 if ((bits >> lane & 1) != 0 && b->at + (size_t)lane >= unsolved) {
                     doubtful[count++] = b->at + (size_t)lane;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from maxik.errors import EngineError
 from maxik.kernel.engine import KernelEngine, is_built
 from maxik.model.engine import ModelEngine
 from maxik.numerics.float32 import same_bits
-from maxik.problems import STATUSES, Engine, LimbProblem, LimbTake
+from maxik.problems import STATUSES, Engine, LimbProblem, LimbTake, take_of
 from maxik.profile import PROFILES, CoreProfile
 from maxik.verify.limb_problems import KINDS, make_problem
 
@@ -23,24 +23,11 @@ def engine_of(name: str, profile: CoreProfile) -> Engine:
     return KernelEngine(profile) if name == "kernel" else ModelEngine(profile)
 
 
-def take_of(problems: list[LimbProblem], constant: frozenset[str] = frozenset()) -> LimbTake:
+def take_with(problems: list[LimbProblem], constant: frozenset[str]) -> LimbTake:
     """Return a take of the problems; `constant` names the fields that keep the first problem's value in one row."""
-    first = problems[0]
-
-    def column(name: str) -> np.ndarray:
-        rows = problems[:1] if name in constant else problems
-        return np.array([getattr(problem, name) for problem in rows], np.float32)
-
-    return LimbTake(
-        frames=len(problems),
-        link_count=first.link_count,
-        swivel_parent=first.swivel_parent,
-        vh_target=None if first.vh_target is None else column("vh_target"),
-        **{
-            name: column(name)
-            for name in ("root_init_xyz", "root_extend", "links_init_zyx", "links_extend", "goal", "swivel_angle", "n0", "a0")
-        },
-    )
+    take = take_of(problems)
+    rows = {name: getattr(take, name) for name in constant}
+    return replace(take, **{name: array[:1] for name, array in rows.items() if array is not None})
 
 
 @needs_kernel
@@ -54,7 +41,7 @@ def test_a_take_has_the_bits_of_single_solves(profile: str, kind: str, constant:
     for parent in ("start-joint", "goal"):
         drawn = [make_problem(kind, seed) for seed in range(400)]
         alike = [p for p in drawn if p.swivel_parent == parent and p.vh_target is None][:FRAMES]
-        take = take_of(alike, frozenset(names))
+        take = take_with(alike, frozenset(names))
         solution = engine.solve_limb_take(take)
         for frame in range(take.frames):
             single = engine.solve_limb(take.problem(frame))

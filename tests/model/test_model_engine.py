@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import metadata
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from model_cases import bits, euler_rotation, made_problem, plane_at
 
 from maxik.model.engine import ModelEngine
-from maxik.problems import STATUSES, Engine, LimbProblem, LimbTake, Vector
+from maxik.problems import STATUSES, Engine, Vector, take_of
 from maxik.profile import PROFILES, CoreProfile, parse_profile
 
 ENGINE: Engine = ModelEngine()  # mypy checks the protocol here
@@ -22,26 +23,6 @@ def rows(*shape: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
 
 def row(array: object) -> Vector:
     return tuple(np.asarray(array).ravel().tolist())
-
-
-def take_of(problems: list[LimbProblem], link_count: int = 3) -> LimbTake:
-    def column(name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-        return np.array([getattr(problem, name) for problem in problems], np.float32)
-
-    return LimbTake(
-        frames=len(problems),
-        link_count=link_count,
-        root_init_xyz=column("root_init_xyz"),
-        root_extend=column("root_extend"),
-        links_init_zyx=column("links_init_zyx"),
-        links_extend=column("links_extend"),
-        goal=column("goal"),
-        swivel_parent=problems[0].swivel_parent,
-        swivel_angle=column("swivel_angle"),
-        vh_target=None,
-        n0=column("n0"),
-        a0=column("a0"),
-    )
 
 
 @pytest.mark.parametrize("profile", list(PROFILES.values()), ids=str)
@@ -59,13 +40,13 @@ def test_a_take_is_its_frames(profile: CoreProfile) -> None:
 
 
 def test_a_take_of_one_joint_chains_has_no_links() -> None:
-    solution = ENGINE.solve_limb_take(take_of([made_problem(1), made_problem(2)], link_count=0))
+    solution = ENGINE.solve_limb_take(replace(take_of([made_problem(1), made_problem(2)]), link_count=0))
     assert np.isnan(solution.dof_zyx).all()
     assert not np.isnan(solution.rot_xyz).any()
 
 
 def test_a_take_of_a_wrong_shape_is_nan_with_its_status() -> None:
-    solution = ENGINE.solve_limb_take(take_of([made_problem(1)], link_count=2))
+    solution = ENGINE.solve_limb_take(replace(take_of([made_problem(1)]), link_count=2))
     assert STATUSES[solution.status[0]] == "invalid-initial-value"
     assert np.isnan(solution.rot_xyz).all()
 
