@@ -1,10 +1,12 @@
 /* The functions in lanes against the scalar path, which exhaust_main.c holds against the exact values.
  *
  *     exhaust_lanes FUNCTION FIRST LAST    acos_safe, cos_half, neg_sin_half, sin, cos: all bit patterns between, hex,
- *                                          by steps of 4096, as the counts below
  *     exhaust_lanes atan2 SEED COUNT       pairs, decimal: random ones and ones at the function's boundaries
- *     exhaust_lanes division 0 0           every quotient that lane_algebra.h's divide() could round otherwise
+ *     exhaust_lanes division 0 0           every quotient that lane_algebra.h's divide() could round otherwise (exit 3
+ *                                          where the compiler has no integers of 128 bits)
  *     exhaust_lanes limb SEED COUNT        whole solves, decimal: random chains and goals, against the literal path
+ *
+ * Counts are rounded up to whole steps of 4096.
  *
  * Every path of this machine is tried. A result that is not in doubt and has other bits is printed
  * "m PATH X Y GOT EXPECTED"; the last line is "done CHECKED DOUBTFUL WRONG", counted over all paths. Of division,
@@ -71,7 +73,7 @@ static void every_input(int function, unsigned long first, unsigned long last)
     static float x[AT_ONCE];
     unsigned long at;
     int i;
-    for (at = first; at + AT_ONCE - 1 <= last; at += AT_ONCE) {
+    for (at = first; at <= last; at += AT_ONCE) {
         for (i = 0; i < AT_ONCE; ++i) {
             x[i] = float_of((unsigned)(at + (unsigned long)i));
         }
@@ -199,6 +201,8 @@ static void quotients(void)
 #else
 static void quotients(void)
 {
+    fputs("no integers of 128 bits\n", stderr);
+    exit(3);
 }
 #endif
 

@@ -33,7 +33,8 @@ typedef struct {
 
 /* ---- point3.h ---- */
 
-#define DOT_LANES(a, b) ((a).x * (b).x + (a).y * (b).y + (a).z * (b).z)
+/* a.x * b.x + a.y * b.y + a.z * b.z */
+#define DOT_LANES(a, b) plus_product(plus_product((a).x * (b).x, (a).y, (b).y), (a).z, (b).z)
 
 INLINE Vec vec(Reg x, Reg y, Reg z)
 {
@@ -73,7 +74,7 @@ INLINE Reg flength(Vec v)
  * leaves 2^-104, and `make exhaust` shows that no quotient of a float lies so near to where that would tell. */
 INLINE void divide(Wide *x, Wide *y, Wide *z, Wide r)
 {
-#ifdef wide_nmadd
+#ifdef wide_msub
     Wide reciprocal = 1.0 / r, q = *x * reciprocal;
     *x = wide_nmadd(wide_msub(q, r, *x), reciprocal, q);
     q = *y * reciprocal;
@@ -96,7 +97,7 @@ INLINE Vec normalized(Vec v, Doubt *doubt)
         x[h] = wide_of(v.x, h);
         y[h] = wide_of(v.y, h);
         z[h] = wide_of(v.z, h);
-        r = wide_sqrt(x[h] * x[h] + y[h] * y[h] + z[h] * z[h]);
+        r = wide_sqrt(wide_madd(z[h], z[h], wide_madd(y[h], y[h], x[h] * x[h])));
         divide(&x[h], &y[h], &z[h], r);
         doubt_short(r, doubt, h);
     }
@@ -106,7 +107,8 @@ INLINE Vec normalized(Vec v, Doubt *doubt)
 /* [CORE] point3.cross */
 INLINE Vec cross(Vec a, Vec b)
 {
-    return vec(F(a.y * b.z - a.z * b.y), F(a.z * b.x - a.x * b.z), F(a.x * b.y - a.y * b.x));
+    return vec(F(minus_product(a.y * b.z, a.z, b.y)), F(minus_product(a.z * b.x, a.x, b.z)),
+               F(minus_product(a.x * b.y, a.y, b.x)));
 }
 
 /* ---- matrix3.c ---- */
@@ -123,8 +125,9 @@ INLINE Turns turns_of(Reg angle, Doubt *doubt)
 INLINE void turn_rows(Vec *i, Vec *k, Turns t)
 {
     Vec a = *i, b = *k;
-    *i = vec(F(t.c * a.x + t.s * b.x), F(t.c * a.y + t.s * b.y), F(t.c * a.z + t.s * b.z));
-    *k = vec(F(t.c * b.x - t.s * a.x), F(t.c * b.y - t.s * a.y), F(t.c * b.z - t.s * a.z));
+    *i = vec(F(plus_product(t.c * a.x, t.s, b.x)), F(plus_product(t.c * a.y, t.s, b.y)), F(plus_product(t.c * a.z, t.s, b.z)));
+    *k = vec(F(minus_product(t.c * b.x, t.s, a.x)), F(minus_product(t.c * b.y, t.s, a.y)),
+             F(minus_product(t.c * b.z, t.s, a.z)));
 }
 
 /* [CORE] matrix3.pre_rotate: rows; z, then y, then x. */
@@ -135,12 +138,18 @@ INLINE void pre_rotate_zyx(Basis *m, Turns x, Turns y, Turns z)
     turn_rows(&m->row[1], &m->row[2], x);
 }
 
+/* a.x * x + a.y * y + a.z * z */
+INLINE Reg sum_of_products(Vec a, Reg x, Reg y, Reg z)
+{
+    return plus_product(plus_product(a.x * x, a.y, y), a.z, z);
+}
+
 /* One row of [CORE] matrix3.multiply: full */
 INLINE Vec row_times(Vec a, const Basis *b)
 {
-    return vec(F(a.x * b->row[0].x + a.y * b->row[1].x + a.z * b->row[2].x),
-               F(a.x * b->row[0].y + a.y * b->row[1].y + a.z * b->row[2].y),
-               F(a.x * b->row[0].z + a.y * b->row[1].z + a.z * b->row[2].z));
+    const Vec *m = b->row;
+    return vec(F(sum_of_products(a, m[0].x, m[1].x, m[2].x)), F(sum_of_products(a, m[0].y, m[1].y, m[2].y)),
+               F(sum_of_products(a, m[0].z, m[1].z, m[2].z)));
 }
 
 INLINE Basis basis_times(const Basis *a, const Basis *b)
@@ -161,9 +170,9 @@ INLINE Affine affine_times(const Affine *a, const Affine *b)
     Affine p;
     const Vec *m = b->basis.row;
     p.basis = basis_times(&a->basis, &b->basis);
-    p.trans = vec(F(a->trans.x * m[0].x + a->trans.y * m[1].x + a->trans.z * m[2].x + b->trans.x),
-                  F(a->trans.x * m[0].y + a->trans.y * m[1].y + a->trans.z * m[2].y + b->trans.y),
-                  F(a->trans.x * m[0].z + a->trans.y * m[1].z + a->trans.z * m[2].z + b->trans.z));
+    p.trans = vec(F(sum_of_products(a->trans, m[0].x, m[1].x, m[2].x) + b->trans.x),
+                  F(sum_of_products(a->trans, m[0].y, m[1].y, m[2].y) + b->trans.y),
+                  F(sum_of_products(a->trans, m[0].z, m[1].z, m[2].z) + b->trans.z));
     return p;
 }
 
@@ -184,16 +193,16 @@ INLINE Basis basis_inverse(const Basis *a)
     Basis inverse;
     Vec c0, c1, c2;
     Reg det, r;
-    c0.x = F(m[1].y * m[2].z - m[1].z * m[2].y);
-    c0.y = F(m[1].z * m[2].x - m[1].x * m[2].z);
-    c0.z = F(m[1].x * m[2].y - m[1].y * m[2].x);
-    c1.x = F(m[2].y * m[0].z - m[2].z * m[0].y);
-    c1.y = F(m[2].z * m[0].x - m[2].x * m[0].z);
-    c1.z = F(m[2].x * m[0].y - m[2].y * m[0].x);
-    c2.x = F(m[0].y * m[1].z - m[0].z * m[1].y);
-    c2.y = F(m[0].z * m[1].x - m[0].x * m[1].z);
-    c2.z = F(m[0].x * m[1].y - m[0].y * m[1].x);
-    det = F(m[0].x * c0.x + m[0].y * c0.y + m[0].z * c0.z);
+    c0.x = F(minus_product(m[1].y * m[2].z, m[1].z, m[2].y));
+    c0.y = F(minus_product(m[1].z * m[2].x, m[1].x, m[2].z));
+    c0.z = F(minus_product(m[1].x * m[2].y, m[1].y, m[2].x));
+    c1.x = F(minus_product(m[2].y * m[0].z, m[2].z, m[0].y));
+    c1.y = F(minus_product(m[2].z * m[0].x, m[2].x, m[0].z));
+    c1.z = F(minus_product(m[2].x * m[0].y, m[2].y, m[0].x));
+    c2.x = F(minus_product(m[0].y * m[1].z, m[0].z, m[1].y));
+    c2.y = F(minus_product(m[0].z * m[1].x, m[0].x, m[1].z));
+    c2.z = F(minus_product(m[0].x * m[1].y, m[0].y, m[1].x));
+    det = F(DOT_LANES(m[0], c0));
     r = F(splat(1.0f) / det);
     inverse.row[0] = vec(F(c0.x * r), F(c1.x * r), F(c2.x * r));
     inverse.row[1] = vec(F(c0.y * r), F(c1.y * r), F(c2.y * r));
@@ -207,9 +216,9 @@ INLINE Basis rot_angle_axis(Vec k, Reg angle, Doubt *doubt)
     Turns turn = turns_of(angle, doubt);
     Reg c = turn.c, s = turn.s, t = F(splat(1.0f) - c);
     Basis m;
-    m.row[0] = vec(F(t * k.x * k.x + c), F(t * k.x * k.y + s * k.z), F(t * k.x * k.z - s * k.y));
-    m.row[1] = vec(F(t * k.x * k.y - s * k.z), F(t * k.y * k.y + c), F(t * k.y * k.z + s * k.x));
-    m.row[2] = vec(F(t * k.x * k.z + s * k.y), F(t * k.y * k.z - s * k.x), F(t * k.z * k.z + c));
+    m.row[0] = vec(F(t * k.x * k.x + c), F(plus_product(t * k.x * k.y, s, k.z)), F(minus_product(t * k.x * k.z, s, k.y)));
+    m.row[1] = vec(F(minus_product(t * k.x * k.y, s, k.z)), F(t * k.y * k.y + c), F(plus_product(t * k.y * k.z, s, k.x)));
+    m.row[2] = vec(F(plus_product(t * k.x * k.z, s, k.y)), F(minus_product(t * k.y * k.z, s, k.x)), F(t * k.z * k.z + c));
     return m;
 }
 
@@ -219,11 +228,11 @@ INLINE Basis rot_angle_axis(Vec k, Reg angle, Doubt *doubt)
 typedef struct {
     Vec row0;
     Reg row1_z, row2_z;
-} Turned;
+} EulerEntries;
 
-INLINE Turned turned(const Basis *m)
+INLINE EulerEntries euler_entries(const Basis *m)
 {
-    Turned t;
+    EulerEntries t;
     t.row0 = m->row[0];
     t.row1_z = m->row[1].z;
     t.row2_z = m->row[2].z;
@@ -231,9 +240,9 @@ INLINE Turned turned(const Basis *m)
 }
 
 /* [CORE] matrix3.to_euler: shoemake; gimbal lock is in doubt. */
-INLINE Vec to_euler(const Turned *m, Doubt *doubt)
+INLINE Vec to_euler(const EulerEntries *m, Doubt *doubt)
 {
-    Reg cy = F(reg_sqrt(m->row0.x * m->row0.x + m->row0.y * m->row0.y));
+    Reg cy = F(reg_sqrt(plus_product(m->row0.x * m->row0.x, m->row0.y, m->row0.y)));
     doubt->lock |= ~(cy > splat(16.0f * FLT_EPSILON));
     return vec(reg_atan2(m->row1_z, m->row2_z, doubt), reg_atan2(-m->row0.z, cy, doubt),
                reg_atan2(m->row0.y, m->row0.x, doubt));
@@ -241,13 +250,21 @@ INLINE Vec to_euler(const Turned *m, Doubt *doubt)
 
 /* ---- quat.c ---- */
 
+/* c = f(cos(a/2)), s = f(-sin(a/2)), the half in binary64 */
+INLINE Turns half_turns_of(Reg angle, Doubt *doubt)
+{
+    Turns t;
+    reg_sincos(angle, 0.5, &t.s, &t.c, doubt);
+    t.s = -t.s;
+    return t;
+}
+
 /* MakeRowQuat (spec 2.2) */
-INLINE Quats make_row_quat(Vec axis, Reg angle, Doubt *doubt)
+INLINE Quats make_row_quat(Vec axis, Turns half)
 {
     Quats q;
-    Reg s;
-    reg_sincos(angle, 0.5, &s, &q.w, doubt);
-    s = -s;
+    Reg s = half.s;
+    q.w = half.c;
     q.x = F(s * axis.x);
     q.y = F(s * axis.y);
     q.z = F(s * axis.z);
@@ -261,12 +278,13 @@ INLINE Vec apply_row_quat(Vec v, Quats b)
     q.x = -b.x;
     q.y = -b.y;
     q.z = -b.z;
-    a.w = F(-q.x * v.x - q.y * v.y - q.z * v.z);
-    a.x = F(q.w * v.x + q.y * v.z - q.z * v.y);
-    a.y = F(q.w * v.y + q.z * v.x - q.x * v.z);
-    a.z = F(q.w * v.z + q.x * v.y - q.y * v.x);
-    return vec(F(a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y), F(a.w * b.y + a.y * b.w + a.z * b.x - a.x * b.z),
-               F(a.w * b.z + a.z * b.w + a.x * b.y - a.y * b.x));
+    a.w = F(minus_product(minus_product(-q.x * v.x, q.y, v.y), q.z, v.z));
+    a.x = F(minus_product(plus_product(q.w * v.x, q.y, v.z), q.z, v.y));
+    a.y = F(minus_product(plus_product(q.w * v.y, q.z, v.x), q.x, v.z));
+    a.z = F(minus_product(plus_product(q.w * v.z, q.x, v.y), q.y, v.x));
+    return vec(F(minus_product(plus_product(plus_product(a.w * b.x, a.x, b.w), a.y, b.z), a.z, b.y)),
+               F(minus_product(plus_product(plus_product(a.w * b.y, a.y, b.w), a.z, b.x), a.x, b.z)),
+               F(minus_product(plus_product(plus_product(a.w * b.z, a.z, b.w), a.x, b.y), a.y, b.x)));
 }
 
 #endif

@@ -9,7 +9,8 @@
  *   Reg      the registers of the environment (env.h): x87-53 Wide; sse-32 binary32 lanes, twice as many (HALVES)
  *
  * A float is held in a Reg. F(e) is the rounding to float: in x87-53 to binary32 and back, in sse-32 nothing, since
- * every operation rounds. A mask is a vector of integers, all bits set where true. Arithmetic is written with operators;
+ * every operation rounds. plus_product(c, a, b) is c + a * b, minus_product c - a * b, of floats a and b: in binary64 their
+ * product is exact, and the operation with one rounding gives what two give. A mask is a vector of integers, all bits set where true. Arithmetic is written with operators;
  * conversions are intrinsics, since GCC 12 takes its own apart into halves.
  */
 #ifndef MAXIK_LANES_H
@@ -41,8 +42,8 @@ typedef unsigned long long WideBits __attribute__((vector_size(BYTES))); /* for 
 
 /* ---- one instruction set ---- *
  *
- * wide_madd is a * b + c, with one rounding where the instruction set has it: for functions with an error bound of their
- * own. wide_msub, a * b - c, and wide_nmadd, c - a * b, are there where they have one rounding and gain time. wide_smaller
+ * wide_madd is a * b + c, wide_nmadd c - a * b, with one rounding where the instruction set has it. wide_msub, a * b - c, is
+ * there where it has one rounding and divide() of lane_algebra.h gains time by it. wide_smaller
  * and wide_larger(a, b) are b where a is NaN. smaller_words compares numbers below 2^32. wide_bits and floats_bits are one
  * bit a lane.
  */
@@ -95,6 +96,7 @@ typedef __m128 Narrow; /* the lower two */
 #define narrow_of_wide(a) _mm_cvtpd_ps(a)
 #define wide_of_narrow(a) ((Wide)_mm_cvtps_pd(a))
 #define wide_madd(a, b, c) ((a) * (b) + (c))
+#define wide_nmadd(a, b, c) ((c) - (a) * (b))
 #define wide_sqrt(a) ((Wide)_mm_sqrt_pd(a))
 #define wide_smaller(a, b) ((Wide)_mm_min_pd(a, b))
 #define wide_larger(a, b) ((Wide)_mm_max_pd(a, b))
@@ -115,6 +117,7 @@ typedef float32x2_t Narrow;
 #define narrow_of_wide(a) vcvt_f32_f64(a)
 #define wide_of_narrow(a) ((Wide)vcvt_f64_f32(a))
 #define wide_madd(a, b, c) ((Wide)vfmaq_f64(c, a, b))
+#define wide_nmadd(a, b, c) ((Wide)vfmsq_f64(c, a, b))
 #define wide_sqrt(a) ((Wide)vsqrtq_f64(a))
 #define wide_smaller(a, b) ((Wide)vminnmq_f64(a, b))
 #define wide_larger(a, b) ((Wide)vmaxnmq_f64(a, b))
@@ -164,6 +167,8 @@ typedef int RegMask __attribute__((vector_size(BYTES)));
 #define F(e) (e)
 #define reg_sqrt(a) ((Reg)floats_sqrt(a))
 #define reg_bits(mask) floats_bits(mask)
+#define plus_product(c, a, b) ((c) + (a) * (b))
+#define minus_product(c, a, b) ((c) - (a) * (b))
 #define ABS_BITS 0x7fffffff
 
 INLINE Reg splat(float x)
@@ -204,6 +209,8 @@ typedef WideMask RegMask;
 #define F(e) wide_of_narrow(narrow_of_wide(e))
 #define reg_sqrt(a) wide_sqrt(a)
 #define reg_bits(mask) wide_bits(mask)
+#define plus_product(c, a, b) wide_madd(a, b, c)
+#define minus_product(c, a, b) wide_nmadd(a, b, c)
 #define ABS_BITS 0x7fffffffffffffffLL
 
 INLINE Reg splat(float x)

@@ -50,7 +50,8 @@ typedef struct {
 typedef size_t LaneSolver(const maxik_limb_take *take, const LimbConstants *constants, size_t first, size_t last,
                           size_t *doubtful);
 
-/* One of lane_functions.h over n floats, MOST_LANES or more: LANE_..., results rounded to float, whether in doubt. */
+/* One of lane_functions.h over n floats x (atan2(x, y)), MOST_LANES or more: LANE_..., results rounded to float, whether in
+ * doubt. */
 typedef void LaneFunction(int function, size_t n, const float *x, const float *y, float *out, unsigned char *doubt);
 
 enum { LANE_ACOS_SAFE, LANE_COS_HALF, LANE_NEG_SIN_HALF, LANE_SIN, LANE_COS, LANE_ATAN2, LANE_FUNCTIONS };

@@ -29,7 +29,8 @@ INLINE Reg swivel_scalar(Vec p, Vec t, Vec ee, Doubt *doubt)
 /* ---- a solve in steps ----
  *
  * A solve is one long chain of operations that wait for each other. Each step is short, and is done for many blocks of
- * frames before the next begins, so that a processor finds work in the next block while one waits.
+ * frames before the next begins, so that a processor finds work in the next block while one waits. Steps that wait for
+ * divisions and roots go together with what divides nothing.
  */
 
 /* A block of LANES frames on its way through the steps. */
@@ -38,10 +39,12 @@ typedef struct {
     const Chain *chain;
     size_t at; /* its first frame */
     float goal[12][LANES], swivel_angle[LANES], vh_target[3][LANES];
+    Turns half_swivel_angle;
+    Basis from_goal, to_goal;
     Vec wrist, ee, p, t, ee_in_goal, t_in_goal;
     Reg theta, phi, swivel;
     Vec upper, rx, ry, rz;
-    Turned shoulder, elbow;
+    EulerEntries shoulder, elbow;
     float rot_xyz[3][LANES], dof_zyx[3][LANES];
     Reg angle_sum; /* NaN where an angle is NaN */
 } Block;
@@ -95,6 +98,20 @@ INLINE void gather_goal(const maxik_limb_take *take, Block *b)
     }
 }
 
+/* What needs the goal and the swivel angle alone. */
+INLINE void swivel_turns(int swivel, Block *b)
+{
+    if (swivel != SWIVEL_VH_TARGET) {
+        b->half_swivel_angle = half_turns_of(reg_load(b->swivel_angle), &b->doubt);
+    }
+    if (swivel == SWIVEL_IN_GOAL) {
+        b->from_goal.row[0] = vec_load(b->goal);
+        b->from_goal.row[1] = vec_load(b->goal + 3);
+        b->from_goal.row[2] = vec_load(b->goal + 6);
+        b->to_goal = basis_inverse(&b->from_goal);
+    }
+}
+
 /* The wrist: the goal, moved into reach (spec 3.2). */
 INLINE void wrist(const Chain *chain, Block *b)
 {
@@ -124,37 +141,26 @@ INLINE void normal_to_vh_target(Block *b)
 /* The target normal t by the swivel angle in the start joint (spec 3.2). */
 INLINE void normal_in_start_joint(Block *b)
 {
-    b->t = apply_row_quat(b->p, make_row_quat(b->ee, reg_load(b->swivel_angle), &b->doubt));
-}
-
-INLINE Basis goal_basis(Block *b)
-{
-    Basis goal;
-    goal.row[0] = vec_load(b->goal);
-    goal.row[1] = vec_load(b->goal + 3);
-    goal.row[2] = vec_load(b->goal + 6);
-    return goal;
+    b->t = apply_row_quat(b->p, make_row_quat(b->ee, b->half_swivel_angle));
 }
 
 /* The end-effector axis in the goal's frame (spec 3.2). */
 INLINE void axis_in_goal(Block *b)
 {
-    Basis goal = goal_basis(b), inverse = basis_inverse(&goal);
-    b->ee_in_goal = normalized(vector_transform(&inverse, b->ee), &b->doubt);
+    b->ee_in_goal = normalized(vector_transform(&b->to_goal, b->ee), &b->doubt);
 }
 
 /* The target normal by the swivel angle, in the goal's frame (spec 3.2). */
 INLINE void normal_in_goal(const Chain *chain, Block *b)
 {
-    Quats turn = make_row_quat(b->ee_in_goal, reg_load(b->swivel_angle), &b->doubt);
+    Quats turn = make_row_quat(b->ee_in_goal, b->half_swivel_angle);
     b->t_in_goal = apply_row_quat(zero_map(b->ee_in_goal, chain->n0, &b->doubt), turn);
 }
 
 /* The target normal t from the goal's frame (spec 3.2). */
 INLINE void normal_from_goal(Block *b)
 {
-    Basis goal = goal_basis(b);
-    b->t = normalized(project_off(vector_transform(&goal, b->t_in_goal), b->ee), &b->doubt);
+    b->t = normalized(project_off(vector_transform(&b->from_goal, b->t_in_goal), b->ee), &b->doubt);
 }
 
 /* ee turned in the plane by phi (spec 3.2). */
@@ -197,7 +203,7 @@ INLINE void shoulder_rotation(const Chain *chain, Block *b)
     frame.row[2] = b->rz;
     r = basis_times(&chain->initial_frame_inverse, &frame);
     pre_rotate_zyx(&r, chain->root_x, chain->root_y, chain->root_z);
-    b->shoulder = turned(&r);
+    b->shoulder = euler_entries(&r);
 }
 
 /* E about the initial plane normal, pre-rotated by the initial values (spec 3.2). */
@@ -205,7 +211,7 @@ INLINE void elbow_rotation(const Chain *chain, Block *b)
 {
     Basis e = rot_angle_axis(chain->init_plane_normal, F(b->theta - chain->theta0), &b->doubt);
     pre_rotate_zyx(&e, chain->link_x, chain->link_y, chain->link_z);
-    b->elbow = turned(&e);
+    b->elbow = euler_entries(&e);
 }
 
 /* ---- whole takes ---- */
@@ -259,8 +265,10 @@ static void solve_blocks(const maxik_limb_take *take, Block *blocks, int count)
         EACH_BLOCK(turn_to_goal(chain, b))
         EACH_BLOCK(one_joint_rows(chain, b))
     } else {
-        EACH_BLOCK(wrist(chain, b))
-        EACH_BLOCK(triangle(chain, b))
+        EACH_BLOCK(wrist(chain, b); swivel_turns(swivel, b))
+        EACH_BLOCK(triangle(chain, b); if (b > blocks) elbow_rotation((b - 1)->chain, b - 1))
+        elbow_rotation((b - 1)->chain, b - 1);
+        EACH_BLOCK(elbow_angles(b))
         EACH_BLOCK(b->p = zero_map(b->ee, chain->n0, &b->doubt))
         if (swivel == SWIVEL_VH_TARGET) {
             EACH_BLOCK(normal_to_vh_target(b))
@@ -274,8 +282,6 @@ static void solve_blocks(const maxik_limb_take *take, Block *blocks, int count)
         EACH_BLOCK(b->swivel = swivel_scalar(b->p, b->t, b->ee, &b->doubt))
         EACH_BLOCK(turn_in_plane(chain, b))
         EACH_BLOCK(turn_about_axis(b))
-        EACH_BLOCK(elbow_rotation(chain, b))
-        EACH_BLOCK(elbow_angles(b))
     }
     EACH_BLOCK(b->rz = normalized(cross(b->rx, b->ry), &b->doubt))
     EACH_BLOCK(shoulder_rotation(chain, b))

@@ -30,14 +30,14 @@ INLINE Vec zero_map(Vec a, Vec n0, Doubt *doubt)
 /* The interior angle at the elbow (spec 3.1). */
 INLINE Reg elbow_angle(Reg L1, Reg L2, Reg d, Doubt *doubt)
 {
-    Reg elbow_num = F(L1 * L1 + L2 * L2 - d * d);
+    Reg elbow_num = F(minus_product(plus_product(L1 * L1, L2, L2), d, d));
     return reg_acos_safe(F(elbow_num / (splat(2.0f) * L1 * L2)), doubt);
 }
 
 /* The angle at the shoulder between the end-effector axis and the upper bone (spec 3.1). */
 INLINE Reg shoulder_angle(Reg L1, Reg L2, Reg d, Doubt *doubt)
 {
-    Reg shoulder_num = F(d * d + L1 * L1 - L2 * L2);
+    Reg shoulder_num = F(minus_product(plus_product(d * d, L1, L1), L2, L2));
     return reg_acos_safe(F(shoulder_num / (splat(2.0f) * d * L1)), doubt);
 }
 

@@ -83,7 +83,7 @@ class LimbCall:
             return sum([part.redone for part in self.parts])
 
     def solution(self) -> LimbTakeSolution:
-        """Return what the last solve found; its arrays are those that the next one fills."""
+        """Return what the last solve found, of which there must be one; its arrays are those that the next one fills."""
         return LimbTakeSolution(self.status, self.rot_xyz, self.dof_zyx, sum([part.redone for part in self.parts]))
 
 
