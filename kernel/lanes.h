@@ -9,9 +9,11 @@
  *   Reg      the registers of the environment (env.h): x87-53 Wide; sse-32 binary32 lanes, twice as many (HALVES)
  *
  * A float is held in a Reg. F(e) is the rounding to float: in x87-53 to binary32 and back, in sse-32 nothing, since
- * every operation rounds. plus_product(c, a, b) is c + a * b, minus_product c - a * b, of floats a and b: in binary64 their
- * product is exact, and the operation with one rounding gives what two give. A mask is a vector of integers, all bits set where true. Arithmetic is written with operators;
- * conversions are intrinsics, since GCC 12 takes its own apart into halves.
+ * every operation rounds. plus_product(c, a, b) is c + a * b, minus_product(c, a, b) c - a * b, for floats a and b: in
+ * binary64 their product is exact, so that one rounding gives what two give.
+ *
+ * A mask is a vector of integers, all bits set where true. Arithmetic is written with operators; conversions are
+ * intrinsics, since GCC 12 takes its own apart into halves.
  */
 #ifndef MAXIK_LANES_H
 #define MAXIK_LANES_H
@@ -42,10 +44,10 @@ typedef unsigned long long WideBits __attribute__((vector_size(BYTES))); /* for 
 
 /* ---- one instruction set ---- *
  *
- * wide_madd is a * b + c, wide_nmadd c - a * b, with one rounding where the instruction set has it. wide_msub, a * b - c, is
- * there where it has one rounding and divide() of lane_algebra.h gains time by it. wide_smaller
- * and wide_larger(a, b) are b where a is NaN. smaller_words compares numbers below 2^32. wide_bits and floats_bits are one
- * bit a lane.
+ * wide_madd(a, b, c) is a * b + c, wide_nmadd(a, b, c) c - a * b, with one rounding where the instruction set has it;
+ * wide_msub, a * b - c, is there only where divide() of lane_algebra.h gains time by one rounding. wide_smaller(a, b) and
+ * wide_larger(a, b) are b where a is NaN. smaller_words compares numbers below 2^32. wide_bits and floats_bits are one bit
+ * a lane.
  */
 
 #if MAXIK_LANES == 512
