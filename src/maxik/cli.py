@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from maxik.cli_workbench import add_workbench
 from maxik.errors import MaxikError, UsageError
+from maxik.kernel.settings import AUTO, LEAP, LIMB_PATHS, MARCHES, KernelSettings
 from maxik.terminal import ProgressBar, add_command
 
 if TYPE_CHECKING:
     from maxik.bake import BakeOptions
     from maxik.formats.writers import WriteOptions
-    from maxik.kernel.settings import KernelSettings
     from maxik.problems import Engine
     from maxik.scene.motion import BakedScene
 
@@ -140,11 +140,11 @@ def _engine_options(command: argparse.ArgumentParser) -> None:
 
 def _kernel_options(command: argparse.ArgumentParser) -> None:
     """Add what KernelSettings takes; none of it changes a bit of the result."""
-    command.add_argument("--march", choices=("leap", "literal"), default="leap", help="how splines are marched; changes no bit")
+    command.add_argument("--march", choices=MARCHES, default=LEAP, help="how splines are marched; changes no bit")
     command.add_argument(
         "--limb-path",
-        choices=("auto", "literal", "scalar", "sse2", "neon", "avx2", "avx512"),
-        default="auto",
+        choices=(AUTO, *LIMB_PATHS),
+        default=AUTO,
         help="how limbs are solved; changes no bit (default: auto, the widest vectors of this machine)",
     )
     command.add_argument(
@@ -153,8 +153,6 @@ def _kernel_options(command: argparse.ArgumentParser) -> None:
 
 
 def _kernel_settings(arguments: argparse.Namespace) -> KernelSettings:
-    from maxik.kernel.settings import KernelSettings
-
     return KernelSettings(arguments.march, arguments.limb_path, arguments.threads)
 
 

@@ -139,7 +139,8 @@ class KernelEngine:
             "environment": self.profile.environment,
             "profile": str(self.profile),
             "spline_march": self.settings.march if self.profile.environment == "x87-53" else LITERAL,
-            "limb_path": self._told_limb_path(),
+            "limb_path": self.limb_path,
+            "limb_lanes": str(self._limb_lanes()),
         }
 
     def limb_paths(self) -> tuple[str, ...]:
@@ -157,11 +158,11 @@ class KernelEngine:
             raise EngineError(message, hint="--limb-path auto takes the widest")
         return wanted
 
-    def _told_limb_path(self) -> str:
+    def _limb_lanes(self) -> int:
+        """Return how many frames of a limb are solved at once."""
         if self.limb_path not in LANE_BITS:
-            return self.limb_path
-        lanes = LANE_BITS[self.limb_path] // (32 if self.profile.environment == "sse-32" else 64)
-        return f"{self.limb_path}, {lanes} frames at once"
+            return 1
+        return LANE_BITS[self.limb_path] // (32 if self.profile.environment == "sse-32" else 64)
 
     def solve_limb(self, problem: LimbProblem) -> LimbSolution:
         """Solve one problem (spec 3)."""
