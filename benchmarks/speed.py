@@ -65,8 +65,7 @@ def page() -> Iterator[str]:
     yield "Written by `make speed`. All paths give the same bits: [The numerics](numerics.md#lanes) says why, [Every float32"
     yield "input](exhaust.md) what was compared. Times are the shortest of several rounds, ratios the median over the rounds."
     yield ""
-    yield f"{model}, {cores()} cores, {platform.system()}, {told['implementation']}; `auto` takes {told['limb_path']},"
-    yield f"{told['limb_lanes']} frames at once."
+    yield f"{model}, {cores()} cores, {platform.system()}, {told['implementation']}; `auto` takes {told['limb_path']}."
     yield ""
     yield from by_path()
     yield from by_others()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from importlib import import_module
 from itertools import product
-from threading import Thread, active_count, current_thread
+from threading import Event, Thread, current_thread
 from typing import Any
 
 import numpy as np
@@ -279,18 +282,43 @@ def test_a_system_without_more_threads_is_slower_and_nothing_else(monkeypatch: p
 
 def test_an_interrupted_solve_waits_for_its_threads() -> None:
     """What the other threads write to is not freed under them."""
-    call = engine("auto", threads=3).limb_call(random_take(30_000, 3, START_JOINT, 12))
+    call = engine("auto", threads=3).limb_call(random_take(60_000, 3, START_JOINT, 12))
     solve, here = call.solve_part, current_thread()
+    begun, ended = [], []
+    other_is_at_work = Event()
 
     def interrupted(part: object) -> None:
         if current_thread() is here:
+            other_is_at_work.wait()
             raise KeyboardInterrupt
+        begun.append(part)
+        other_is_at_work.set()
         solve(part)
+        ended.append(part)
 
-    before = active_count()
     with pytest.raises(KeyboardInterrupt):
         replace(call, solve_part=interrupted).solve()
-    assert active_count() == before
+    assert begun
+    assert len(begun) == len(ended)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_threads_do_not_outlive_a_fork() -> None:
+    """A child whose parent has solved on several threads solves on its own."""
+    program = """
+import os, warnings
+from maxik.kernel.side_by_side import SideBySide
+warnings.simplefilter("ignore")
+done = []
+threads = SideBySide(3)
+threads.do(done.append, range(8), done)
+child = os.fork()
+threads.do(done.append, range(8, 16), done)
+assert sorted(done) == list(range(16)), done
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
 def test_a_take_of_anything_but_arrays_is_refused() -> None:

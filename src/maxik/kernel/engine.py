@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from importlib.metadata import version
-from threading import Lock, Thread
+from threading import Lock
 from types import ModuleType
 from typing import Any
 
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from maxik.errors import EngineError
 from maxik.kernel.settings import AUTO, DEFAULT_SETTINGS, LANE_BITS, LIMB_PATHS, LITERAL, MARCHES, KernelSettings
+from maxik.kernel.side_by_side import SideBySide
 from maxik.problems import (
     GOAL,
     SPLINE_ARRAYS,
@@ -47,8 +48,10 @@ except ModuleNotFoundError:
 
 _SWIVEL_IN_GOAL, _SWIVEL_VH_TARGET = 1, 2
 _LINKS_OF_A_LIMB = 3
-_FRAMES_WORTH_A_THREAD = 4096
-"""Frames of a thread's part at least: fewer are solved before a thread has started."""
+_FRAMES_OF_A_PART = 4096
+"""At least: fewer are solved before another thread has heard of them."""
+_PARTS_OF_A_THREAD = 4
+"""At most: a thread that falls behind leaves parts to the others."""
 
 
 def is_built() -> bool:
@@ -71,15 +74,16 @@ class LimbCall:
     dof_zyx: Float32s
     parts: tuple[Any, ...]
     solve_part: Callable[[Any], None]
+    side_by_side: SideBySide
     kept: object
     """The kept initialisation of every part, in the kernel's memory."""
     turn: Lock
     """Held by who solves."""
 
     def solve(self) -> int:
-        """Solve all frames, each part of the take on a thread of its own; return how many were solved again by scalars."""
+        """Solve all frames, long takes on several threads; return how many were solved again by scalars."""
         with self.turn:
-            _side_by_side(self.solve_part, self.parts, self)
+            self.side_by_side.do(self.solve_part, self.parts, self)
             return sum([part.redone for part in self.parts])
 
     def solution(self) -> LimbTakeSolution:
@@ -128,6 +132,7 @@ class KernelEngine:
         self.limb_path = self._limb_path(settings.limb_path)
         self._path_number = LIMB_PATHS[self.limb_path]
         self.threads = settings.thread_count()
+        self._side_by_side = SideBySide(self.threads)
         self.items: Mapping[str, ItemFunction] = self._item_table()
 
     def describe(self) -> Mapping[str, str]:
@@ -190,16 +195,10 @@ class KernelEngine:
         return call.solution()
 
     def solve_limb_takes(self, takes: Sequence[LimbTake]) -> list[LimbTakeSolution]:
-        """Solve many chains, each thread its share of them; the solutions are in the order of the takes."""
+        """Solve many chains, on several threads; the solutions are in the order of the takes."""
         calls = [self.limb_call(take) for take in takes]
-        parts = [part for call in calls for part in call.parts]
-        shares = [parts[thread :: self.threads] for thread in range(min(self.threads, len(parts)))]
-        _side_by_side(self._solve_parts, shares, calls)
+        self._side_by_side.do(self._solve_take, [part for call in calls for part in call.parts], calls)
         return [call.solution() for call in calls]
-
-    def _solve_parts(self, parts: Sequence[Any]) -> None:
-        for part in parts:
-            self._solve_take(part)
 
     def limb_call(self, take: LimbTake, *, has_goal: bool = True) -> LimbCall:
         """Return a take laid out for the kernel; solving it again costs no more than the kernel's own time."""
@@ -227,13 +226,14 @@ class KernelEngine:
                 pointer(self._bytes_of, status), pointer(floats, rot_xyz), pointer(floats, dof_zyx),
             ),
         )  # fmt: skip
-        count = min(self.threads, frames // _FRAMES_WORTH_A_THREAD) or 1
+        most = self.threads * _PARTS_OF_A_THREAD if self.threads > 1 else 1
+        count = max(1, min(most, frames // _FRAMES_OF_A_PART))
         parts = (struct, *(self._ffi.new(self._take_pointer, struct[0]) for _ in range(count - 1)))
         kept = [self._ffi.new(self._kept_bytes) for _ in parts]
         for place, part in enumerate(parts):
             part.first, part.last = frames * place // count, frames * (place + 1) // count
             part.kept = kept[place]
-        return LimbCall(take, status, rot_xyz, dof_zyx, parts, self._solve_take, kept, Lock())
+        return LimbCall(take, status, rot_xyz, dof_zyx, parts, self._solve_take, self._side_by_side, kept, Lock())
 
     def solve_spline(self, problem: SplineProblem) -> SplineSolution:
         """Solve one Spline IK problem (spec 4)."""
@@ -384,32 +384,6 @@ class KernelEngine:
             "spline.position": self._spline_position,
             "ik.zero_map": lambda v, n0, a0: vector("zero_map", v, n0, a0),
         }
-
-
-def _side_by_side(work: Callable[[Any], None], shares: Sequence[Any], memory: object) -> None:
-    """Do the shares of a work at once, some of them on this thread; the kernel's calls release the GIL and raise nothing.
-
-    `memory` owns the arrays that the work writes to: every thread holds it, so that an interrupted wait frees none of them.
-    """
-
-    def run(share: Any, _: object) -> None:  # noqa: ANN401 - what `work` takes
-        work(share)
-
-    mine, others = list(shares[:1]), []
-    for share in shares[1:]:
-        thread = Thread(target=run, args=(share, memory))
-        try:
-            thread.start()
-        except RuntimeError:  # the system has no more threads
-            mine.append(share)
-        else:
-            others.append(thread)
-    try:
-        for share in mine:
-            work(share)
-    finally:
-        for thread in others:
-            thread.join()
 
 
 def _same_chain(a: SplineProblem, b: SplineProblem) -> bool:
