@@ -266,6 +266,7 @@ static void solve_blocks(const maxik_limb_take *take, Block *blocks, int count)
         EACH_BLOCK(one_joint_rows(chain, b))
     } else {
         EACH_BLOCK(wrist(chain, b); swivel_turns(swivel, b))
+        /* the elbow is that of the block before, whose triangle is ready */
         EACH_BLOCK(triangle(chain, b); if (b > blocks) elbow_rotation((b - 1)->chain, b - 1))
         elbow_rotation((b - 1)->chain, b - 1);
         EACH_BLOCK(elbow_angles(b))
