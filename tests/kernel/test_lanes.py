@@ -285,14 +285,16 @@ def test_an_interrupted_solve_waits_for_its_threads() -> None:
     call = engine("auto", threads=3).limb_call(random_take(60_000, 3, START_JOINT, 12))
     solve, here = call.solve_part, current_thread()
     begun, ended = [], []
-    other_is_at_work = Event()
+    other_is_at_work, this_is_at_work = Event(), Event()
 
     def interrupted(part: object) -> None:
         if current_thread() is here:
+            this_is_at_work.set()
             other_is_at_work.wait()
             raise KeyboardInterrupt
         begun.append(part)
         other_is_at_work.set()
+        this_is_at_work.wait()
         solve(part)
         ended.append(part)
 
