@@ -10,8 +10,9 @@ import numpy as np
 
 from instructions import a_frame, build, by_kind
 from maxik.errors import MaxikError
+from maxik.kernel.choices import LITERAL
 from maxik.kernel.engine import KernelEngine
-from maxik.kernel.settings import LITERAL, KernelSettings
+from maxik.kernel.settings import KernelSettings
 from maxik.oracle.build import X87_GCC
 from maxik.oracle.build import build as build_oracle
 from maxik.oracle.engine import OracleEngine
@@ -23,8 +24,6 @@ from timing import in_turn, table
 SWIVELS = (START_JOINT, GOAL, VH_TARGET)
 REFERENCE = "candidate-1"
 LENGTHS = (32, 1_000, 10_000, 100_000, 10_000_000)
-_SHORT = 100_000
-"""Frames of the longest take that is timed often."""
 _KINDS_OF_LIMB = {
     "sin, cos, acos, atan2": r"lane_functions.h:(wide_|reg_)|e_atan2|s_sin|e_asin|w_a|fenv|lanes.h:wide_(abs|select)",
     "products added in one, there and in vectors": r"fmaintrin",
@@ -141,7 +140,7 @@ def by_length() -> Iterator[str]:
     yield ""
     rows = []
     for frames in LENGTHS:
-        repeat, rounds = max(1, 20_000 // frames), 9 if frames <= _SHORT else 3
+        repeat, rounds = max(1, 20_000 // frames), 3 if frames == max(LENGTHS) else 9
         take = limb_take(frames)
         literal, batch = engine(LITERAL).limb_call(take), engine().limb_call(take)
         many = engine(threads=cores()).limb_call(take)

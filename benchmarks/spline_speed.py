@@ -7,8 +7,9 @@ from functools import partial
 from pathlib import Path
 
 from instructions import build, by_kind, count
+from maxik.kernel.choices import LEAP, LITERAL
 from maxik.kernel.engine import KernelEngine, SplineCall
-from maxik.kernel.settings import LEAP, LITERAL, KernelSettings
+from maxik.kernel.settings import KernelSettings
 from maxik.oracle.engine import spline_payload
 from maxik.oracle.protocol import SPLINE, request
 from maxik.profile import PROFILES

@@ -13,8 +13,9 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from maxik.kernel.choices import MARCHES
 from maxik.kernel.engine import KernelEngine
-from maxik.kernel.settings import MARCHES, KernelSettings
+from maxik.kernel.settings import KernelSettings
 from maxik.profile import PROFILES
 from maxik.verify.spline_problems import KINDS, make_problem
 

@@ -15,8 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from maxik.kernel.choices import LANE_BITS, LITERAL
 from maxik.kernel.engine import KernelEngine
-from maxik.kernel.settings import LANE_BITS, LITERAL, KernelSettings
+from maxik.kernel.settings import KernelSettings
 from maxik.problems import GOAL, START_JOINT, Float32s, LimbTake
 from maxik.profile import PROFILES
 

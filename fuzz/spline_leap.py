@@ -10,8 +10,9 @@ from __future__ import annotations
 import argparse
 import sys
 
+from maxik.kernel.choices import LEAP, LITERAL
 from maxik.kernel.engine import KernelEngine
-from maxik.kernel.settings import LEAP, LITERAL, KernelSettings
+from maxik.kernel.settings import KernelSettings
 from maxik.profile import PROFILES
 from maxik.solutions import spline_bits
 from maxik.verify.spline_problems import KINDS, make_problem

@@ -1,6 +1,6 @@
 /* The functions in lanes against the scalar path, which exhaust_main.c holds against the exact values.
  *
- *     exhaust_lanes FUNCTION FIRST LAST    acos_safe, cos_half, neg_sin_half, sin, cos: all bit patterns between, hex,
+ *     exhaust_lanes FUNCTION FIRST LAST    acos_safe, cos_half, neg_sin_half, sin, cos: all bit patterns between, hex
  *     exhaust_lanes atan2 SEED COUNT       pairs, decimal: random ones and ones at the function's boundaries
  *     exhaust_lanes division 0 0           every quotient that lane_algebra.h's divide() could round otherwise (exit 3
  *                                          where the compiler has no integers of 128 bits)

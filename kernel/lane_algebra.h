@@ -33,8 +33,8 @@ typedef struct {
 
 /* ---- point3.h ---- */
 
-/* a.x * b.x + a.y * b.y + a.z * b.z */
-#define DOT_LANES(a, b) plus_product(plus_product((a).x * (b).x, (a).y, (b).y), (a).z, (b).z)
+/* a % b */
+#define DOT_LANES(a, b) sum_of_products(a, (b).x, (b).y, (b).z)
 
 INLINE Vec vec(Reg x, Reg y, Reg z)
 {
@@ -43,6 +43,12 @@ INLINE Vec vec(Reg x, Reg y, Reg z)
     v.y = y;
     v.z = z;
     return v;
+}
+
+/* a.x * x + a.y * y + a.z * z */
+INLINE Reg sum_of_products(Vec a, Reg x, Reg y, Reg z)
+{
+    return plus_product(plus_product(a.x * x, a.y, y), a.z, z);
 }
 
 INLINE Vec vec_select(RegMask where, Vec a, Vec b)
@@ -136,12 +142,6 @@ INLINE void pre_rotate_zyx(Basis *m, Turns x, Turns y, Turns z)
     turn_rows(&m->row[0], &m->row[1], z);
     turn_rows(&m->row[2], &m->row[0], y);
     turn_rows(&m->row[1], &m->row[2], x);
-}
-
-/* a.x * x + a.y * y + a.z * z */
-INLINE Reg sum_of_products(Vec a, Reg x, Reg y, Reg z)
-{
-    return plus_product(plus_product(a.x * x, a.y, y), a.z, z);
 }
 
 /* One row of [CORE] matrix3.multiply: full */

@@ -6,18 +6,6 @@
 /* Frames that are solved before those in doubt are solved again. */
 #define FRAMES_AT_ONCE 512
 
-INLINE Point3 load3(const float *v)
-{
-    return point3(v[0], v[1], v[2]);
-}
-
-static void store3(float *out, Point3 p)
-{
-    out[0] = p.x;
-    out[1] = p.y;
-    out[2] = p.z;
-}
-
 INLINE LimbPose pose_at(const maxik_limb_take *take, size_t frame)
 {
     const float *zyx = take->links_init_zyx + frame * take->links_init_zyx_stride;

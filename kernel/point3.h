@@ -20,6 +20,18 @@ INLINE Point3 point3(float x, float y, float z)
     return p;
 }
 
+INLINE Point3 load3(const float *v)
+{
+    return point3(v[0], v[1], v[2]);
+}
+
+INLINE void store3(float *out, Point3 p)
+{
+    out[0] = p.x;
+    out[1] = p.y;
+    out[2] = p.z;
+}
+
 /* a - b (spec 2.6) */
 INLINE Point3 point3_subtract(Point3 a, Point3 b)
 {

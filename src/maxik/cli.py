@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 from maxik.cli_workbench import add_workbench
 from maxik.errors import MaxikError, UsageError
-from maxik.kernel.settings import AUTO, LEAP, LIMB_PATHS, MARCHES, KernelSettings
+from maxik.kernel.choices import AUTO, LEAP, LIMB_PATHS, MARCHES
 from maxik.terminal import ProgressBar, add_command
 
 if TYPE_CHECKING:
     from maxik.bake import BakeOptions
     from maxik.formats.writers import WriteOptions
+    from maxik.kernel.settings import KernelSettings
     from maxik.problems import Engine
     from maxik.scene.motion import BakedScene
 
@@ -153,6 +154,8 @@ def _kernel_options(command: argparse.ArgumentParser) -> None:
 
 
 def _kernel_settings(arguments: argparse.Namespace) -> KernelSettings:
+    from maxik.kernel.settings import KernelSettings
+
     return KernelSettings(arguments.march, arguments.limb_path, arguments.threads)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from maxik.kernel.build_kernel import ENVIRONMENTS, LANES, compile_flags
-from maxik.kernel.settings import LIMB_PATHS, LITERAL
+from maxik.kernel.choices import LIMB_PATHS, LITERAL
 
 KERNEL = Path(__file__).resolve().parents[2] / "kernel"
 CC = shutil.which("cc")

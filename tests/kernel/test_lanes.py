@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from maxik.cli import main
 from maxik.engines import KERNEL_ONLY, make_engine
 from maxik.errors import EngineError, UsageError
+from maxik.kernel.choices import LANE_BITS, LIMB_PATHS, LITERAL, SCALAR
 from maxik.kernel.engine import KernelEngine, is_built
-from maxik.kernel.settings import LANE_BITS, LIMB_PATHS, LITERAL, MOST_THREADS, SCALAR, THREADS_VARIABLE, KernelSettings
+from maxik.kernel.settings import MOST_THREADS, THREADS_VARIABLE, KernelSettings
 from maxik.problems import GOAL, START_JOINT, LimbTake, LimbTakeSolution
 from maxik.profile import PROFILES
 from maxik.solutions import limb_bits

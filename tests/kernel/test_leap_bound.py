@@ -14,8 +14,9 @@ from cffi import FFI
 from numpy.typing import NDArray
 
 from maxik.kernel.build_kernel import compile_flags, declarations
+from maxik.kernel.choices import LITERAL
 from maxik.kernel.engine import KernelEngine, is_built
-from maxik.kernel.settings import LITERAL, KernelSettings
+from maxik.kernel.settings import KernelSettings
 from maxik.profile import PROFILES
 from maxik.verify.spline_problems import make_problem
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from maxik.kernel.choices import LEAP, LITERAL
 from maxik.kernel.engine import KernelEngine, is_built
-from maxik.kernel.settings import LEAP, LITERAL, KernelSettings
+from maxik.kernel.settings import KernelSettings
 from maxik.model.engine import ModelEngine
 from maxik.numerics.float32 import to_hex
 from maxik.problems import SplineSolution

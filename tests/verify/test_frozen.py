@@ -9,8 +9,9 @@ from importlib.resources import files
 import pytest
 
 from maxik.cli import main
+from maxik.kernel.choices import LEAP, LITERAL
 from maxik.kernel.engine import KernelEngine, is_built
-from maxik.kernel.settings import LEAP, LITERAL, KernelSettings
+from maxik.kernel.settings import KernelSettings
 from maxik.model.engine import ModelEngine
 from maxik.profile import PROFILES
 from maxik.solutions import limb_bits

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxik.errors import EngineError
-from maxik.kernel.settings import AUTO, DEFAULT_SETTINGS, LANE_BITS, LIMB_PATHS, LITERAL, MARCHES, KernelSettings
+from maxik.kernel.choices import AUTO, LANE_BITS, LIMB_PATHS, LITERAL, MARCHES
+from maxik.kernel.settings import DEFAULT_SETTINGS, KernelSettings
 from maxik.kernel.side_by_side import SideBySide
 from maxik.problems import (
     GOAL,
@@ -84,11 +85,14 @@ class LimbCall:
         """Solve all frames, long takes on several threads; return how many were solved again by scalars."""
         with self.turn:
             self.side_by_side.do(self.solve_part, self.parts, self)
-            return sum([part.redone for part in self.parts])
+            return self._redone()
 
     def solution(self) -> LimbTakeSolution:
         """Return what the last solve found, of which there must be one; its arrays are those that the next one fills."""
-        return LimbTakeSolution(self.status, self.rot_xyz, self.dof_zyx, sum([part.redone for part in self.parts]))
+        return LimbTakeSolution(self.status, self.rot_xyz, self.dof_zyx, self._redone())
+
+    def _redone(self) -> int:
+        return sum([part.redone for part in self.parts])
 
 
 @dataclass(frozen=True)

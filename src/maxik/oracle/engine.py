@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from maxik.errors import EngineError
-from maxik.kernel.settings import MARCHES
+from maxik.kernel.choices import MARCHES
 from maxik.oracle.build import Program, build
 from maxik.oracle.protocol import LIMB, POSITION, SPLINE, Float32s, Oracle
 from maxik.problems import (

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from maxik.kernel.choices import LITERAL
 from maxik.kernel.engine import KernelEngine
-from maxik.kernel.settings import LITERAL, KernelSettings
+from maxik.kernel.settings import KernelSettings
 from maxik.problems import Engine
 from maxik.profile import PROFILES
 from maxik.solutions import limb_bits, spline_bits

@@ -23,8 +23,9 @@ from typing import Any
 
 from maxik.errors import EngineError, MaxikError
 from maxik.formats.whole_file import write_whole
+from maxik.kernel.choices import LANE_BITS, LEAP, LITERAL
 from maxik.kernel.engine import KernelEngine
-from maxik.kernel.settings import LANE_BITS, LEAP, LITERAL, KernelSettings
+from maxik.kernel.settings import KernelSettings
 from maxik.model.engine import ModelEngine
 from maxik.oracle.build import NATIVE, WINE_MINGW, X87_GCC
 from maxik.oracle.engine import OracleEngine, open_oracle
